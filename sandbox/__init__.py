@@ -1,0 +1,1 @@
+"""The wall: how a stranger's code is held, called and ended."""

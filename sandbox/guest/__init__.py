@@ -1,0 +1,1 @@
+"""Everything in this folder goes behind the wall, and nothing else does. Standard library only."""
