@@ -1,7 +1,7 @@
 """What every test shares: which tests run, and what a skip means.
 
-Tests marked `long` run only with PREFILL_ALL=1 (`make test-all`). A marker that names a part (docker, redis, ...) asks for
-that part by itself. Under CI=true a skip is a failure, except for want of a GPU.
+Tests marked `long` run only with PREFILL_ALL=1 (`make test-all`). A marker that names a part (docker, redis, ...) asks
+for that part by itself. Under CI=true a skip is a failure, except for want of a GPU.
 """
 
 import os
