@@ -48,10 +48,10 @@ def _container(value: Any, kind: type, depth: int) -> str:
     if depth == 0 and len(value):
         return "…"
     items = sorted(value, key=repr) if kind in (set, frozenset) else list(value)
-    parts = [
-        f"{_literal(item, depth - 1)}: {_literal(value[item], depth - 1)}" if kind is dict else _literal(item, depth - 1)
-        for item in (items if len(items) <= SHOWN_ITEMS else items[: SHOWN_ITEMS // 2])
-    ]
+    kept = items if len(items) <= SHOWN_ITEMS else items[: SHOWN_ITEMS // 2]
+    parts = [_literal(item, depth - 1) for item in kept]
+    if kind is dict:
+        parts = [f"{key}: {_literal(value[item], depth - 1)}" for key, item in zip(parts, kept, strict=True)]
     if len(items) > SHOWN_ITEMS:
         parts.append(f"… {len(items) - SHOWN_ITEMS // 2} more")
     inside = ", ".join(parts)

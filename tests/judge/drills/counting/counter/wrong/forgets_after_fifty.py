@@ -1,0 +1,14 @@
+class Counter:
+    def __init__(self):
+        self.total = 0
+        self.amounts = []
+
+    def add(self, amount):
+        if amount < 0:
+            raise ValueError("no")
+        self.total = min(50, self.total + amount)
+        self.amounts.append(amount)
+        return self.total
+
+    def history(self):
+        return self.amounts
