@@ -1,0 +1,1 @@
+"""The database: SQLite on one machine, PostgreSQL when hosted. The row is the truth; everything else is a wake-up."""

@@ -1,0 +1,1 @@
+"""The steps from one set of tables to the next, oldest first."""
