@@ -1,7 +1,7 @@
 """The grader's fixtures bound to a plain file, for a drill's author: `pytest -p judge.plugin --solution FILE TESTS`.
 
-The same test file runs here and in the grader. What the grader demands beyond "no test failed" is demanded here too: each
-test makes at least one comparison, and each group at least the number that its drill.toml declares.
+The same test file runs here and in the grader. What the grader demands beyond "no test failed" is demanded here
+too: each test makes at least one comparison, and each group at least the number that its drill.toml declares.
 """
 
 import tomllib

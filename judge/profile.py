@@ -1,11 +1,12 @@
 """How Hypothesis runs everywhere in this house: on an author's machine, in the gate, in the grader.
 
-Draws must depend on the seed alone. Hypothesis also mixes in literals that it reads out of whatever local modules happen
-to be imported, so the same seed drew other values in a warm grader than in a cold one; that pool is kept empty here.
+Draws must depend on the seed alone. Hypothesis also mixes in literals that it reads out of whatever local modules
+happen to be imported, so the same seed drew other values in a warm grader than in a cold one; that pool is kept empty.
 """
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 PROFILE = "prefill"
 SEARCH = (Phase.explicit, Phase.generate)
@@ -29,5 +30,5 @@ def use_profile(phases: tuple[Phase, ...] = SEARCH_AND_SHRINK) -> None:
     providers._get_local_constants = _no_local_constants
 
 
-def _no_local_constants() -> providers.Constants:
+def _no_local_constants() -> Constants:
     return providers._local_constants
