@@ -25,7 +25,7 @@ STUBBORN = (
 FORKS_AND_FORGETS = (
     sys.executable,
     "-c",
-    "import os, time\nif not (pid := os.fork()):\n os.setsid()\n time.sleep(600)\nprint(pid, flush=True)\ntime.sleep(600)",
+    "import os, time\npid = os.fork()\npid or os.setsid()\npid and print(pid, flush=True)\ntime.sleep(600)",
 )
 FAILS = (sys.executable, "-c", "raise SystemExit('no such drill: paged-attention')")
 

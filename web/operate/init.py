@@ -4,7 +4,6 @@ Each service mounts only the folder of its own role. What may read a key there i
 services run under accounts of their own.
 """
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 

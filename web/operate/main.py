@@ -1,4 +1,4 @@
-"""Operating: the `prefilld` command. Each room is one subcommand, here as under Compose; `run` is all of them at once."""
+"""Operating: the `prefilld` command. Each room is one subcommand, here as under Compose; `run` is all of them."""
 
 import os
 import sys

@@ -1,8 +1,8 @@
 """Operating: one child process of the supervisor, its log, and its end.
 
 Theory of operation. Each child leads a session of its own, so that a Ctrl-C at the terminal reaches the supervisor
-alone, which then ends the children in the right order. PR_SET_PDEATHSIG ends a child whose supervisor was killed. What a
-child forked and left behind comes back to the supervisor, which is its "subreaper": so nothing outlives the end.
+alone, which then ends the children in the right order. PR_SET_PDEATHSIG ends a child whose supervisor was killed. What
+a child forked and left behind comes back to the supervisor, which is its "subreaper": so nothing outlives the end.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """Operating: the keys that the house makes for itself on its first start, and who holds which.
 
-Each role has a folder of its own with just the keys that it needs, so that under Compose each service mounts one folder.
-A key that two roles share is made once and copied; a key that is there is never replaced.
+Each role has a folder of its own with just the keys that it needs, so that under Compose each service mounts one
+folder. A key that two roles share is made once and copied; a key that is there is never replaced.
 """
 
 import os
