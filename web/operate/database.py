@@ -5,6 +5,8 @@ from web.store.upgrade import upgrade
 
 
 def upgrade_database(url: str) -> None:
+    if not url:
+        raise Complaint("No database is named. Set PREFILL_DATABASE_URL, for example sqlite:////srv/prefill/prefill.db")
     try:
         upgrade(url)
     except Exception as problem:

@@ -78,12 +78,13 @@ def db() -> None:
 
 
 @db.command()
-@click.option("--url", envvar="PREFILL_DATABASE_URL", required=True, help="SQLAlchemy URL (PREFILL_DATABASE_URL).")
-def upgrade(url: str) -> None:
-    """Bring the database to the newest schema."""
+def upgrade() -> None:
+    """Bring the database of PREFILL_DATABASE_URL to the newest schema."""
+    from web.operate.addresses import complete_environment
     from web.operate.database import upgrade_database
 
-    upgrade_database(url)
+    complete_environment()
+    upgrade_database(os.environ.get("PREFILL_DATABASE_URL", ""))
 
 
 @main.command()
@@ -96,9 +97,28 @@ def doctor(state: Path) -> None:
 
 
 @main.command()
+def owner() -> None:
+    """The owner's sign-in link, and a token for the `prefill` command."""
+    from web.operate.account import introduce_owner
+    from web.operate.addresses import complete_environment
+
+    complete_environment()
+    introduce_owner(click.echo)
+
+
+@main.command()
+@click.option("--port", default=8000, show_default=True)
+def healthy(port: int) -> None:
+    """Whether the web on this machine answers: status 0 or 1."""
+    from web.operate.readiness import web_ready
+
+    raise SystemExit(0 if web_ready("127.0.0.1", port, "ready")(0) else 1)
+
+
+@main.command()
 @click.option("--secrets", "folder", default="/secrets", show_default=True, type=click.Path(path_type=Path))
 def init(folder: Path) -> None:
-    """Compose's first step: make the keys that are missing, bring the database up to date."""
+    """Compose's first step: make the keys that are missing."""
     from web.operate.init import init_house
 
     init_house(folder, click.echo)
@@ -106,6 +126,9 @@ def init(folder: Path) -> None:
 
 def _become(module: str, *words: str) -> None:
     """Replace this process by the room: no process of ours stands between it and its supervisor's signals."""
+    from web.operate.addresses import complete_environment
+
+    complete_environment()
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", module, *words])
 

@@ -37,7 +37,7 @@ def keeper_status(run: Path) -> dict[str, object]:
 
 
 def _sentence(status: dict[str, object]) -> str | None:
-    return f"{status.get('sandbox')}: {status.get('sentence')}" if status else None
+    return str(status.get("why") or status.get("sandbox")) if status else None
 
 
 def worker_ready(url: str, sentence: str) -> Ready:

@@ -18,8 +18,8 @@ HOLDERS = {
     "case_public_key": ("web", "grader"),
     "report_key": ("grader", "recorder"),
     "seed_key": ("grader",),
-    "redis_password": ("redis",),
-    "postgres_password": ("postgres",),
+    "redis_password": ("redis", "web", "grader", "recorder"),
+    "postgres_password": ("postgres", "web", "recorder"),
 }
 ROLES = ("web", "grader", "recorder", "redis", "postgres")
 
