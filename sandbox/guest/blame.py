@@ -9,7 +9,7 @@ SOURCE_NAME = "solution.py"
 MAX_MESSAGE = 2048
 _MAX_ARGS = 8
 _SCALARS = (bool, int, float, bytes, type(None))
-_CROSSING = {kind: kind.__name__ for kind in CROSSING}
+_CROSSING: dict[type[BaseException], str] = {kind: kind.__name__ for kind in CROSSING}
 _NAMES = frozenset(_CROSSING.values())
 
 

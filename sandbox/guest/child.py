@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from io import TextIOWrapper
+from typing import TextIO
 
 from . import kernel
 
@@ -52,9 +52,14 @@ def _redirect(output: int) -> None:
         os.dup2(source, target)
     os.close(nothing)
     os.close(output)
-    for stream in (sys.stdout, sys.stderr):
-        assert isinstance(stream, TextIOWrapper)
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    # New streams: the agent's own may have taken what they were opened on for a file, which can be sought in.
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115 - for as long as the process
+    sys.stdout = _writer(1)
+    sys.stderr = _writer(2)
+
+
+def _writer(descriptor: int) -> TextIO:
+    return open(descriptor, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
 @dataclass(slots=True)

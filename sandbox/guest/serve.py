@@ -99,9 +99,9 @@ class Solution:
         return arrays.from_numpy(value)
 
     def _revive(self, word: Handle | Record | Array) -> Any:
-        if type(word) is Handle:
+        if isinstance(word, Handle):
             return self._objects[word.number]
-        if type(word) is Record:
+        if isinstance(word, Record):
             return self._records[word.name](**word.fields)
         return arrays.to_numpy(word)
 
