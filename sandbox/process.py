@@ -4,12 +4,16 @@ It can read and write whatever the keeper's user can, reach the network, and out
 group. It promises a bounded output and a clean environment, no more; the page and the log repeat that.
 """
 
+import contextlib
+import itertools
 import logging
 import os
+import signal
 import subprocess
 import tempfile
 import time
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import psutil
@@ -45,11 +49,9 @@ class Tree:
 
     def usage(self) -> Usage:
         """CPU of the living, and of the dead whom a living one has waited for."""
-        try:
-            family = [root := psutil.Process(self.popen.pid), *root.children(recursive=True)]
-            return Usage(cpu_s=sum(_cpu(one) for one in family))
-        except psutil.NoSuchProcess as error:
-            raise ProcessLookupError(self.popen.pid) from error
+        if self.popen.poll() is not None:
+            raise ProcessLookupError(self.popen.pid)
+        return Usage(cpu_s=sum(_cpu(pid) for pid in family(self.popen.pid)))
 
     def running(self) -> bool:
         return self.popen.poll() is None
@@ -62,39 +64,58 @@ class Tree:
         return (self.popen.stdout.read(2000) or b"").decode("utf-8", "replace").strip()
 
     def kill(self) -> None:
-        try:
-            family = psutil.Process(self.popen.pid).children(recursive=True)
-        except psutil.NoSuchProcess:
-            family = []
+        """The agent first, so that it forks no more."""
+        others = family(self.popen.pid)[1:]
         self.popen.kill()
-        for one in family:
-            try:
-                one.kill()
-            except psutil.NoSuchProcess:
-                continue
         self.popen.wait()
-        _await_end(family)
+        for pid in others:
+            _kill(pid)
+        _await_end(others)
         if self.popen.stdout is not None:
             self.popen.stdout.close()
 
 
-def _await_end(family: list[psutil.Process]) -> None:
+def family(pid: int) -> list[int]:
+    """A process and its descendants. The kernel's own list of children, where there is one, is 50 times cheaper."""
+    listing = Path(f"/proc/{pid}/task/{pid}/children")
+    if not listing.exists():
+        return [pid, *_descendants_by_search(pid)]
+    try:
+        children = [int(word) for word in listing.read_text(encoding="ascii").split()]
+    except OSError:  # it ended just now
+        children = []
+    return [pid, *itertools.chain.from_iterable(map(family, children))]
+
+
+def _descendants_by_search(pid: int) -> list[int]:
+    try:
+        return [one.pid for one in psutil.Process(pid).children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _await_end(pids: list[int]) -> None:
     """A zombie has ended, however long its new parent takes to notice."""
     deadline = time.monotonic() + GONE_WITHIN_S
-    while any(map(_runs, family)) and time.monotonic() < deadline:
+    while any(map(_runs, pids)) and time.monotonic() < deadline:
         time.sleep(0.002)
 
 
-def _runs(process: psutil.Process) -> bool:
+def _runs(pid: int) -> bool:
     try:
-        return bool(process.status() != psutil.STATUS_ZOMBIE)
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
 
 
-def _cpu(process: psutil.Process) -> float:
+def _cpu(pid: int) -> float:
     try:
-        times = process.cpu_times()
+        times = psutil.Process(pid).cpu_times()
     except psutil.NoSuchProcess:
         return 0.0
     return float(times.user + times.system + times.children_user + times.children_system)
@@ -110,7 +131,7 @@ class ProcessSandbox:
         self._place = place
         log.warning(WARNING)
 
-    @property
+    @cached_property
     def facts(self) -> Facts:
         return Facts(self.name, python_version(self._place.guest_python), None, tuple(sorted(self.promises)))
 
