@@ -186,6 +186,11 @@ def _mounts() -> list[_Mount]:
     return found
 
 
+def mount_of(controller: str) -> Path | None:
+    """Where a controller of version 1 is mounted."""
+    return next((mount.point for mount in _mounts() if not mount.unified and controller in mount.options), None)
+
+
 def _own_paths() -> dict[str, str]:
     """Controller -> path of this very process below its mount; version 2 stands under the empty name."""
     found = {}
@@ -206,11 +211,11 @@ def _make_base(mount: Path, own: str, name: str) -> Path | None:
     return None
 
 
-def _split(mounts: list[_Mount], name: str) -> Hierarchy | None:
+def _split(name: str) -> Hierarchy | None:
     own, bases = _own_paths(), {}
     for controller in WANTED:
-        mount = next((m for m in mounts if not m.unified and controller in m.options), None)
-        base = _make_base(mount.point, own.get(controller, ""), name) if mount else None
+        mount = mount_of(controller)
+        base = _make_base(mount, own.get(controller, ""), name) if mount else None
         if base is None:
             return None
         bases[controller] = base
@@ -240,4 +245,4 @@ def find(name: str) -> Hierarchy | None:
         mounts = _mounts()
     except OSError:
         return None
-    return _split(mounts, f"prefill-{name}") or _unified(mounts, f"prefill-{name}")
+    return _split(f"prefill-{name}") or _unified(mounts, f"prefill-{name}")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from sandbox.box import Place, Sandbox
 from sandbox.bubblewrap import BubblewrapSandbox
+from sandbox.docker import DockerSandbox
 from sandbox.errors import SandboxError
 from sandbox.limits import LIMIT_CLASSES
 from sandbox.pool import Slots
@@ -13,7 +14,7 @@ from sandbox.process import ProcessSandbox
 log = logging.getLogger(__name__)
 
 Make = Callable[[Place], Sandbox]
-MAKERS: dict[str, Make] = {"bubblewrap": BubblewrapSandbox, "process": ProcessSandbox}
+MAKERS: dict[str, Make] = {"docker": DockerSandbox, "bubblewrap": BubblewrapSandbox, "process": ProcessSandbox}
 
 
 def choose(name: str, place: Place) -> tuple[Sandbox, str]:
