@@ -14,7 +14,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, Final, NoReturn
+from typing import Any, Final, TypeVar
 
 from sandbox.errors import GuestBrokeWire, GuestCrashed, GuestTimeout, GuestWouldNotLoad, SandboxError, SolutionRaised
 from sandbox.guest import wire
@@ -30,6 +30,7 @@ MAX_PROXIES: Final = 10_000
 LOAD_ERRORS: Final = frozenset({"syntax", "import", "raised", "exit", "missing_entry"})
 _CROSSING: Final = {kind.__name__: kind for kind in wire.CROSSING}
 _TICKET_OCTETS: Final = 4
+_Fault = TypeVar("_Fault", bound=BaseException)
 
 
 class Link:
@@ -73,14 +74,16 @@ class Link:
             case ["load_error", str(kind), str(message)] if kind in LOAD_ERRORS and len(message) <= MAX_MESSAGE:
                 raise GuestWouldNotLoad(kind, message)
             case _:
-                self._broke("not an answer to `load`")
+                raise self._broken("not an answer to `load`")
 
     def call(self, handle: Handle | None, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Ask for one call. Its value; or what it raised, by exact name or as SolutionRaised; or a GuestFault."""
         if name.startswith("_"):
             raise AttributeError(f"{name} does not cross the wall")
         outs = self.outs.get(name, {})
-        question = ["call", handle and self._known(handle), name, list(args), kwargs, list(outs)]
+        question: list[Any] = ["call", handle and self._known(handle), name, args]
+        if kwargs or outs:
+            question += (kwargs, list(outs))
         request = wire.encode(question, self._stand_in)
         self._calling = name
         self.transcript.asked(request)
@@ -97,8 +100,9 @@ class Link:
         """Let go of all objects in the guest; this example's proxies are of no use any more."""
         if self._proxies and self._fault is None:
             self._proxies.clear()
+            self.transcript.forget_names()
             if self._decoded(self._exchange(wire.encode(["drop", None]))) != ["ok"]:
-                self._broke("not an answer to `drop`")
+                raise self._broken("not an answer to `drop`")
 
     def close(self) -> None:
         """Hang up; the child ends itself, or its keeper ends it."""
@@ -113,37 +117,35 @@ class Link:
         deadline = self._clock() + self._call_s
         try:
             wire.send_frame(self._sock, wire.frame(ticket + request), deadline, self._clock)
-            answer = wire.read_frame(self._sock, deadline, self._clock)
+            answer = wire.read_lone_frame(self._sock, deadline, self._clock)
         except TimeoutError:
-            self._lost(GuestTimeout(f"no whole answer within {self._call_s:g} s"))
+            raise self._lost(GuestTimeout(f"no whole answer within {self._call_s:g} s")) from None
         except (EOFError, ConnectionError):
-            self._lost(GuestCrashed("the process ended before it answered"))
+            raise self._lost(GuestCrashed("the process ended before it answered")) from None
         except WireError as error:
-            self._broke(str(error))
+            raise self._broken(str(error)) from None
         except BaseException:
             # The answer is still under way; nobody may take it for the next one's.
-            self._end(SandboxError("an earlier call was broken off on our side"))
+            self._ended_by(SandboxError("an earlier call was broken off on our side"))
             raise
         if answer[:_TICKET_OCTETS] != ticket:
-            self._broke("an answer to another question")
+            raise self._broken("an answer to another question")
         return answer[_TICKET_OCTETS:]
 
-    def _lost(self, otherwise: BaseException) -> NoReturn:
+    def _lost(self, otherwise: BaseException) -> BaseException:
         """No answer: the keeper knows the cause, unless there is none beside what we saw."""
         self._fate = self._on_fault() if self._on_fault is not None else None
-        caused = self._fate is not None and self._fate.cause is not None
-        fault = fault_of(self._fate) if self._fate is not None and caused else otherwise
-        self._end(fault)
-        raise fault
+        if self._fate is None or self._fate.cause is None:
+            return self._ended_by(otherwise)
+        return self._ended_by(fault_of(self._fate))
 
-    def _broke(self, how: str) -> NoReturn:
-        fault = GuestBrokeWire(how[:MAX_MESSAGE])
-        self._end(fault)
-        raise fault
+    def _broken(self, how: str) -> GuestBrokeWire:
+        return self._ended_by(GuestBrokeWire(how[:MAX_MESSAGE]))
 
-    def _end(self, fault: BaseException) -> None:
+    def _ended_by(self, fault: _Fault) -> _Fault:
         self._fault = fault
         self._sock.close()
+        return fault
 
     # --- values, in and out
 
@@ -151,9 +153,9 @@ class Link:
         try:
             answer = wire.decode(payload, self._revive)
         except WireError as error:
-            self._broke(str(error))
+            raise self._broken(str(error)) from None
         if type(answer) is not list:
-            self._broke("an answer that is no list")
+            raise self._broken("an answer that is no list")
         return answer
 
     def _checked(self, answer: list[Any], outs: frozenset[str]) -> list[Any]:
@@ -166,18 +168,17 @@ class Link:
             case ["raise", str(name), str(message)] if len(name) <= MAX_NAME and len(message) <= MAX_MESSAGE:
                 return answer
             case ["unencodable", str(path), str(problem)] if len(path) + len(problem) <= MAX_MESSAGE:
-                how = f"the answer{path} cannot cross: {problem}"
+                raise self._broken(f"the answer{path} cannot cross: {problem}")
             case _:
-                how = "not an answer to a call"
-        self._broke(how)
+                raise self._broken("not an answer to a call")
 
     def _stand_in(self, value: Any) -> Handle | Record | None:
         if type(value) is Proxy:
             return self._known(handle_of(value))
-        kind: Any = type(value)
-        if self.records.get(kind.__name__) is kind:
-            return Record(kind.__name__, {field.name: getattr(value, field.name) for field in fields(kind)})
-        return None
+        kind: Any = self.records.get(type(value).__name__)
+        if kind is None or type(value) is not kind:
+            return None
+        return Record(kind.__name__, {field.name: getattr(value, field.name) for field in fields(kind)})
 
     def _known(self, handle: Handle) -> Handle:
         if handle.number not in self._proxies:

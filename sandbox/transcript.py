@@ -43,6 +43,8 @@ class Transcript:
     """The calls since the last `clear`. `count` goes on where `calls` stops: at 2,000, or when 16 MiB are kept."""
 
     def __init__(self) -> None:
+        self._names: dict[int, str] = {}
+        self._taken: set[str] = set()
         self.clear()
 
     def clear(self) -> None:
@@ -51,7 +53,8 @@ class Transcript:
         self._octets = 0
         self._requests: list[bytes] = []
         self._answers: dict[int, bytes] = {}
-        self._names: dict[int, str] = {}
+        if not self._taken:
+            self._names.clear()
 
     def asked(self, request: bytes) -> None:
         """A call leaves for the guest. Until it is answered, it counts as one that killed it."""
@@ -72,10 +75,15 @@ class Transcript:
         words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", made_by) or ["it"]
         word = words[-1].lower()
         word = f"a_{word}" if keyword.iskeyword(word) or word == "solution" else word
-        taken = set(self._names.values())
-        candidates = (word if n == 1 else f"{word}{n}" for n in range(1, len(taken) + 2))
-        self._names[number] = next(name for name in candidates if name not in taken)
-        return self._names[number]
+        names = (word if n == 1 else f"{word}{n}" for n in range(1, len(self._taken) + 2))
+        name = next(name for name in names if name not in self._taken)
+        self._taken.add(name)
+        self._names[number] = name
+        return name
+
+    def forget_names(self) -> None:
+        """The objects are gone, and their names free. What was said about them keeps them until `clear`."""
+        self._taken.clear()
 
     @property
     def calls(self) -> list[Call]:
@@ -83,8 +91,8 @@ class Transcript:
         return [self._call(number, request) for number, request in enumerate(self._requests, 1)]
 
     def _call(self, number: int, request: bytes) -> Call:
-        _, on, name, args, kwargs, _ = decode(request, self._named)
-        question = Call(number, "solution" if on is None else on.text, name, tuple(args), kwargs)
+        _, on, name, args, *rest = decode(request, self._named)
+        question = Call(number, "solution" if on is None else on.text, name, args, rest[0] if rest else {})
         if (answer := self._answers.get(number)) is None:
             return replace(question, died=True)
         match decode(answer, self._named):

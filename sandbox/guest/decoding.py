@@ -27,10 +27,11 @@ def decode(payload: bytes, revive: Foreign | None = None) -> Any:
 
 
 def _read(data: bytes, at: int, room: Room) -> tuple[Any, int]:
-    reader = _READERS.get(data[at])
-    if reader is None:
-        raise WireError("", f"no such tag: {data[at]}")
-    return reader(data, at + 1, room)
+    return _READERS[data[at]](data, at + 1, room)
+
+
+def _read_unknown(data: bytes, at: int, room: Room) -> tuple[Any, int]:
+    raise WireError("", f"no such tag: {data[at - 1]}")
 
 
 def _read_none(data: bytes, at: int, room: Room) -> tuple[None, int]:
@@ -104,7 +105,7 @@ def _read_tuple(data: bytes, at: int, room: Room) -> tuple[tuple[Any, ...], int]
 def _read_items(data: bytes, at: int, room: Room, count: int) -> tuple[list[Any], int]:
     items = []
     for _ in range(count):
-        item, at = _read(data, at, room)
+        item, at = _READERS[data[at]](data, at + 1, room)
         items.append(item)
     return items, at
 
@@ -194,26 +195,25 @@ def _revived(word: Handle | Record | Array, room: Room) -> Any:
     return word if room.foreign is None else room.foreign(word)
 
 
-_READERS: Final[dict[int, _Reader]] = {
-    ord(tag): reader
-    for tag, reader in (
-        ("N", _read_none),
-        ("T", _read_true),
-        ("F", _read_false),
-        ("i", _read_int),
-        ("I", _read_big_int),
-        ("d", _read_float),
-        ("s", _read_str),
-        ("b", _read_octets),
-        ("l", _read_list),
-        ("p", _read_packed_list),
-        ("t", _read_tuple),
-        ("q", _read_packed_tuple),
-        ("m", _read_dict),
-        ("e", _read_set),
-        ("f", _read_frozenset),
-        ("H", _read_handle),
-        ("R", _read_record),
-        ("A", _read_array),
-    )
+_BY_TAG: Final[dict[str, _Reader]] = {
+    "N": _read_none,
+    "T": _read_true,
+    "F": _read_false,
+    "i": _read_int,
+    "I": _read_big_int,
+    "d": _read_float,
+    "s": _read_str,
+    "b": _read_octets,
+    "l": _read_list,
+    "p": _read_packed_list,
+    "t": _read_tuple,
+    "q": _read_packed_tuple,
+    "m": _read_dict,
+    "e": _read_set,
+    "f": _read_frozenset,
+    "H": _read_handle,
+    "R": _read_record,
+    "A": _read_array,
 }
+
+_READERS: Final[tuple[_Reader, ...]] = tuple(_BY_TAG.get(chr(tag), _read_unknown) for tag in range(256))

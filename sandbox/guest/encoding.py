@@ -103,7 +103,8 @@ def _write_items(items: Iterable[Any], out: list[bytes], room: Room) -> None:
     index = 0
     try:
         for index, item in enumerate(items):  # noqa: B007 - read in the except clause
-            _write(item, out, room)
+            writer = _WRITERS.get(type(item)) or _write  # the usual case without a call in between
+            writer(item, out, room)
     except WireError as error:
         raise error.under(f"[{index}]") from None
 

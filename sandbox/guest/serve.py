@@ -7,7 +7,7 @@ is being asked. A submission shares this process and can do to it what it likes;
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from socket import socket
 from typing import Any
@@ -20,6 +20,7 @@ from .wire import Array, Handle, Record, WireError
 TICKET_BYTES = 4
 MAX_HANDLES = 10_000
 _ENDED_ITSELF = 70
+_NONE: Mapping[str, Any] = {}
 
 
 def serve(line: socket) -> None:
@@ -27,7 +28,7 @@ def serve(line: socket) -> None:
     solution = Solution()
     while True:
         try:
-            request = wire.read_frame(line)
+            request = wire.read_lone_frame(line)
         except (EOFError, ConnectionResetError):
             os._exit(0)
         ticket, payload = request[:TICKET_BYTES], request[TICKET_BYTES:]
@@ -68,7 +69,9 @@ class Solution:
             del self._objects[number]
         return wire.encode(["ok"])
 
-    def _call(self, on: Any, name: str, args: list[Any], kwargs: dict[str, Any], outs: list[str]) -> bytes:
+    def _call(
+        self, on: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any] = _NONE, outs: Sequence[str] = ()
+    ) -> bytes:
         try:
             target = self._target(on, name)
             value = target(*args, **kwargs)
@@ -123,9 +126,9 @@ def _records_of_contract() -> dict[str, type]:
     return {name: kind for name, kind in names.items() if isinstance(kind, type) and is_dataclass(kind)}
 
 
-def _changed(target: Any, args: Sequence[Any], kwargs: dict[str, Any], outs: Sequence[str]) -> dict[str, Any]:
+def _changed(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], outs: Sequence[str]) -> dict[str, Any]:
     """The arguments that the contract lets a call write into, as they are after it."""
     code = getattr(getattr(target, "__func__", target), "__code__", None)
     names = code.co_varnames[: code.co_argcount] if code else ()
-    given = dict(zip(names[1:] if hasattr(target, "__self__") else names, args, strict=False)) | kwargs
+    given = dict(zip(names[1:] if hasattr(target, "__self__") else names, args, strict=False)) | dict(kwargs)
     return {name: given[name] for name in outs if name in given}

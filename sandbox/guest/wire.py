@@ -34,11 +34,13 @@ __all__ = [
     "name_of",
     "pack",
     "read_frame",
+    "read_lone_frame",
     "send_frame",
 ]
 
 _LENGTH = struct.Struct(">I")
 _CHUNK = 256 * 1024
+_SMALL = 16 * 1024
 
 Clock = Callable[[], float]
 
@@ -55,36 +57,54 @@ def pack(value: Any) -> bytes:
 
 def send_frame(sock: socket, data: bytes, deadline: float | None = None, clock: Clock = time.monotonic) -> None:
     """Send a whole frame (from `pack` or `frame`) before the deadline, or raise TimeoutError."""
-    sock.settimeout(_left(deadline, clock))
+    _wait_until(sock, deadline, clock)
     sock.sendall(data)
 
 
 def read_frame(sock: socket, deadline: float | None = None, clock: Clock = time.monotonic) -> bytes:
     """The payload of the next frame. Raises EOFError, TimeoutError, or WireError for a length beyond MAX_FRAME."""
-    (length,) = _LENGTH.unpack(_read_exactly(sock, _LENGTH.size, deadline, clock))
+    length = _length_of(_read_exactly(sock, _LENGTH.size, deadline, clock))
+    return _read_exactly(sock, length, deadline, clock)
+
+
+def read_lone_frame(sock: socket, deadline: float | None = None, clock: Clock = time.monotonic) -> bytes:
+    """As `read_frame`, for a line on which nothing may follow until we speak; one system call for a small frame."""
+    _wait_until(sock, deadline, clock)
+    start = sock.recv(_SMALL)
+    if len(start) < _LENGTH.size:
+        if not start:
+            raise EOFError("the line is closed")
+        start += _read_exactly(sock, _LENGTH.size - len(start), deadline, clock)
+    missing = _length_of(start) - (len(start) - _LENGTH.size)
+    if missing < 0:
+        raise WireError("", "bytes after the frame")
+    return start[_LENGTH.size :] + _read_exactly(sock, missing, deadline, clock) if missing else start[_LENGTH.size :]
+
+
+def _length_of(start: bytes) -> int:
+    length: int = _LENGTH.unpack_from(start)[0]
     if length > MAX_FRAME:
         raise WireError("", f"a frame of {length} bytes")
-    return _read_exactly(sock, length, deadline, clock)
+    return length
 
 
 def _read_exactly(sock: socket, count: int, deadline: float | None, clock: Clock) -> bytes:
     """Memory grows with what has arrived, never with what was announced."""
     parts: list[bytes] = []
     while count:
-        sock.settimeout(_left(deadline, clock))
+        _wait_until(sock, deadline, clock)
         part = sock.recv(min(count, _CHUNK))
         if not part:
             raise EOFError("the line is closed")
-        if len(part) == count and not parts:
-            return part
         parts.append(part)
         count -= len(part)
     return b"".join(parts)
 
 
-def _left(deadline: float | None, clock: Clock) -> float | None:
+def _wait_until(sock: socket, deadline: float | None, clock: Clock) -> None:
+    """Let the next operation block until the deadline. Without one, as long as the socket does."""
     if deadline is None:
-        return None
+        return
     if (left := deadline - clock()) <= 0:
         raise TimeoutError("no whole frame before the deadline")
-    return left
+    sock.settimeout(left)

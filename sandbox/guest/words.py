@@ -83,13 +83,12 @@ def name_of(kind: type) -> str:
 class Room:
     """What one value may still use, and who turns foreign types into words of the wire (or back)."""
 
-    __slots__ = ("depth", "entries", "foreign", "nodes", "octets")
+    depth = MAX_DEPTH
+    nodes = MAX_NODES
+    entries = MAX_ENTRIES
+    octets = MAX_FRAME
 
     def __init__(self, foreign: Foreign | None) -> None:
-        self.depth = MAX_DEPTH
-        self.nodes = MAX_NODES
-        self.entries = MAX_ENTRIES
-        self.octets = MAX_FRAME
         self.foreign = foreign
 
     def enter(self, count: int) -> None:
