@@ -47,6 +47,10 @@ def _docker() -> str:
     return ""
 
 
+def _compose() -> str:
+    return "" if shutil.which("docker-compose") else "docker-compose is not installed"
+
+
 def _bubblewrap() -> str:
     if not (bwrap := shutil.which("bwrap")):
         return "bwrap is not installed"
@@ -72,6 +76,7 @@ def _gpu() -> str:
 
 _PARTS: dict[str, Callable[[], str]] = {
     "docker": _docker,
+    "compose": _compose,
     "bubblewrap": _bubblewrap,
     "redis": _redis,
     "postgres": _postgres,

@@ -115,7 +115,9 @@ def build_pages() -> None:
     npm = find_npm()
     path = os.pathsep.join((str(Path(npm[0]).parent), os.environ.get("PATH", "")))
     for words in (("ci", "--no-audit", "--no-fund", "--loglevel=error"), ("run", "--silent", "build")):
-        if not attempt([*npm, *words], cwd=FRONTEND, env={**os.environ, "PATH": path}):
+        if not attempt(
+            [*npm, *words], cwd=FRONTEND, env={**os.environ, "PATH": path, "NPM_CONFIG_UPDATE_NOTIFIER": "false"}
+        ):
             raise Stop(f"The pages' scripts could not be built; npm says why above. {NETWORK}")
     stamp.write_text(want)
 
