@@ -94,18 +94,18 @@ def test_it_still_works_after_a_restart(compose: Compose, api: Api, service: str
 def test_only_web_is_published(compose: Compose) -> None:
     """No other service has a port on the host, and web's is on loopback."""
     ids = compose("ps", "-q").split()
-    shape = "{{.Config.Labels}}|{{range $p, $b := .NetworkSettings.Ports}}{{range $b}}{{.HostIp}}:{{.HostPort}} {{end}}{{end}}"
+    shape = "{{range $p, $b := .NetworkSettings.Ports}}{{range $b}}{{.HostIp}}:{{.HostPort}}{{end}}{{end}}"
     published = subprocess.run(
         ["docker", "inspect", "-f", shape, *ids], capture_output=True, text=True, check=True
     ).stdout.splitlines()
-    ports = [line.rpartition("|")[2].strip() for line in published]
-    assert [port for port in ports if port] == [f"127.0.0.1:{compose.port}"]
+    assert [port for port in published if port] == [f"127.0.0.1:{compose.port}"]
 
 
 def test_no_service_is_privileged_and_one_reaches_the_engine(compose: Compose) -> None:
     """Only keeper has the engine's socket; none runs privileged."""
     ids = compose("ps", "-q").split()
-    shape = '{{.HostConfig.Privileged}} {{index .Config.Labels "com.docker.compose.service"}} {{range .Mounts}}{{.Destination}},{{end}}'
+    label = '{{index .Config.Labels "com.docker.compose.service"}}'
+    shape = f"{{{{.HostConfig.Privileged}}}} {label} {{{{range .Mounts}}}}{{{{.Destination}}}},{{{{end}}}}"
     lines = subprocess.run(["docker", "inspect", "-f", shape, *ids], capture_output=True, text=True, check=True).stdout
     rows = [line.split() for line in lines.splitlines()]
     assert {row[0] for row in rows} == {"false"}
