@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
 class Settings(BaseSettings):
@@ -47,10 +47,10 @@ class Settings(BaseSettings):
         return urlsplit(self.base_url).scheme == "https"
 
     @property
-    def trusted_hosts(self) -> list[str]:
+    def known_hosts(self) -> frozenset[str]:
         """The names under which this server may be addressed; anything else is a rebinding trick or a mistake."""
         named = [urlsplit(self.base_url).hostname or "", *(host.strip() for host in self.hosts.split(","))]
-        return [*(LOOPBACK_HOSTS if self.local else ()), *filter(None, named)]
+        return frozenset([*(LOOPBACK_HOSTS if self.local else ()), *filter(None, named)])
 
     def secret(self, name: str) -> bytes:
         """The bytes of one key. A missing key is a broken installation and says which file is missing."""

@@ -30,7 +30,7 @@ MOST_EVENTS = 500
 RECORDER = "recorder"
 OF_GRADERS = frozenset({"state", "group", "case"})
 OF_RECORDER = frozenset({"state", "verdict", "done"})
-STREAM_ID = re.compile(r"(\d{1,19})-(\d{1,19})")
+STREAM_ID = re.compile(r"[0-9]{1,19}-[0-9]{1,19}")
 START = "0-0"
 
 log = structlog.get_logger()

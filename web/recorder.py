@@ -62,7 +62,7 @@ class Recorder(SimpleWorker):
             super().execute_job(job, queue)
         else:
             log.error("a job that is none of ours was dropped", job=job.id)
-            job.delete()
+            self.connection.delete(job.key)
 
     def request_stop(self, signum: int, frame: FrameType | None) -> None:
         """Remember that it was asked: RQ's loop also ends by itself when Redis goes away."""

@@ -5,7 +5,7 @@ cookie, so no other site can make a browser use it.
 """
 
 import hmac
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from flask import Flask, Response, g, request, session
 from flask_wtf.csrf import CSRFProtect
@@ -40,13 +40,13 @@ def guard(app: Flask) -> None:
         MAX_CONTENT_LENGTH=MOST_BODY,
         MAX_FORM_MEMORY_SIZE=MOST_BODY,
         MAX_FORM_PARTS=100,
-        TRUSTED_HOSTS=settings.trusted_hosts,
         SESSION_COOKIE_NAME="__Host-prefill" if settings.secure else "prefill",
         SESSION_COOKIE_SECURE=settings.secure,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         WTF_CSRF_TIME_LIMIT=None,  # a form left open over lunch still works; it is bound to the session
     )
+    app.before_request(_known_host)
     app.before_request(_readable_form)  # before CSRF's own look into the form
     csrf.init_app(app)  # type: ignore[no-untyped-call]  # Flask-WTF has no types
     app.after_request(_with_headers)
@@ -112,6 +112,16 @@ def _by_cookie() -> User | None:
     with office().store.reading() as reading:
         row = reading.get(UserRow, user_id)
         return people.user_of(row) if row is not None and row.session_epoch == epoch else None
+
+
+def _known_host() -> None:
+    """Refuse another host's name: a page elsewhere may have pointed its own name at this machine (DNS rebinding)."""
+    try:
+        named = urlsplit(f"//{request.host}").hostname
+    except ValueError:
+        named = None
+    if named not in office().settings.known_hosts:
+        raise Refused(400, "unknown_host", "Unknown host", "This server does not go by that name.")
 
 
 def _readable_form() -> None:

@@ -55,7 +55,7 @@ FILES = {
     "stub.py": "def add(a, b):\n    raise NotImplementedError\n",
     "reference.py": "def add(a, b):\n    return a + b  # CANARY-REFERENCE\n",
     "test_visible.py": 'def test_small(solution, same):\n    """One and one."""\n    same(solution.add(1, 1), 2)\n',
-    "test_hidden.py": 'def test_negative(solution, same):\n    """CANARY-HIDDEN."""\n    same(solution.add(-1, 0), -1)\n',
+    "test_hidden.py": 'def test_negative(solution, same):\n    """CANARY-HIDDEN."""\n    same(solution.add(0, 0), 0)\n',
     "hints.md": "## First\n\nThink.\n\n## Second\n\nThink *more*.\n",
 }
 

@@ -21,8 +21,8 @@ from judge.report import Case
 from judge.verdict import Verdict
 from tests.web.conftest import signed
 
-SECRETS = Path(os.environ["PREFILL_SECRETS"])
-URL = os.environ["PREFILL_REDIS_URL"]
+SECRETS = Path(os.environ.get("PREFILL_SECRETS", "."))
+URL = os.environ.get("PREFILL_REDIS_URL", "")
 
 
 def case() -> Case:
