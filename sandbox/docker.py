@@ -218,7 +218,11 @@ def _terms(limits: Limits) -> dict[str, Any]:
         "mem_limit": memory,
         "memswap_limit": memory,
         "pids_limit": limits.processes + SPARE_PROCESSES,
-        "tmpfs": {"/tmp": f"rw,noexec,nosuid,nodev,{scratch},mode=1777"},
+        # `--ipc none` takes /dev/shm away but leaves /dev/mqueue, where a queue would outlive its child.
+        "tmpfs": {
+            "/tmp": f"rw,noexec,nosuid,nodev,{scratch},mode=1777",
+            "/dev/mqueue": "ro,noexec,nosuid,nodev,size=4k,mode=555",
+        },
         "ulimits": [
             Ulimit(name="core", soft=0, hard=0),
             Ulimit(name="nofile", soft=limits.open_files, hard=limits.open_files),
