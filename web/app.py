@@ -4,15 +4,17 @@ from typing import Any
 
 from apiflask import APIFlask
 from apiflask.exceptions import HTTPError
-from flask import Response
+from flask import Blueprint, Response
 from flask.json.provider import DefaultJSONProvider
+from flask.typing import ResponseReturnValue
+from sqlalchemy import text
 from werkzeug.exceptions import HTTPException
 
 from web import security
 from web.api import problem
 from web.api import routes as api_routes
 from web.config import Settings
-from web.office import KEY, open_office
+from web.office import KEY, office, open_office
 from web.pages import routes as page_routes
 from web.pages.errors import error_page, refused_page
 from web.refused import Refused
@@ -44,7 +46,21 @@ def create_app(settings: Settings | None = None) -> Web:
     security.guard(app)
     api_routes.register(app)
     page_routes.register(app)
+    app.register_blueprint(_for_machines())
     return app
+
+
+def _for_machines() -> Blueprint:
+    """What a supervisor asks: does this process answer, and does its database?"""
+    machines = Blueprint("machines", __name__)
+
+    @machines.get("/healthz")
+    def healthz() -> ResponseReturnValue:
+        with office().store.reading() as session:
+            session.execute(text("SELECT 1 FROM submission WHERE 1 = 0"))  # fails before the first migration
+        return Response("ok\n", mimetype="text/plain")
+
+    return machines
 
 
 def _say_what_went_wrong(app: Web) -> None:

@@ -13,7 +13,8 @@ LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 class Settings(BaseSettings):
     """Where things are, and whether this is one person's own machine (`local`) or a service."""
 
-    model_config = SettingsConfigDict(env_prefix="PREFILL_", frozen=True, extra="ignore")
+    # Compose passes what is unset as "".
+    model_config = SettingsConfigDict(env_prefix="PREFILL_", env_ignore_empty=True, frozen=True, extra="ignore")
 
     state: Path = Path("var")
     run: Path = Path("/tmp/prefill")
@@ -50,7 +51,7 @@ class Settings(BaseSettings):
     def known_hosts(self) -> frozenset[str]:
         """The names under which this server may be addressed; anything else is a rebinding trick or a mistake."""
         named = [urlsplit(self.base_url).hostname or "", *(host.strip() for host in self.hosts.split(","))]
-        return frozenset([*(LOOPBACK_HOSTS if self.local else ()), *filter(None, named)])
+        return frozenset([*LOOPBACK_HOSTS, *filter(None, named)])
 
     def secret(self, name: str) -> bytes:
         """The bytes of one key. A missing key is a broken installation and says which file is missing."""

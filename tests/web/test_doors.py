@@ -103,6 +103,14 @@ def test_every_answer_carries_the_headers_that_keep_it_in_its_place(house: Desk,
     assert "no-" in headers["Cache-Control"]
 
 
+def test_a_supervisor_is_told_that_the_process_and_its_database_answer(house: Desk) -> None:
+    assert house.client.get("/healthz").status_code == 200
+    house.app.config["PROPAGATE_EXCEPTIONS"] = False
+    with house.office.store.engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE submission RENAME TO gone")
+    assert house.client.get("/healthz").status_code == 500
+
+
 def test_errors_outside_the_api_are_pages(house: Desk) -> None:
     answer = house.client.get("/nothing-here")
     assert (answer.status_code, answer.mimetype) == (404, "text/html")
