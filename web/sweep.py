@@ -12,6 +12,7 @@ import structlog
 from redis.exceptions import RedisError
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import undefer
 
 from web import ledger, verdicts
 from web.ledger import Attempt
@@ -24,7 +25,8 @@ LOCK = "sweep"
 TICK_S = 1.0
 SWEEP_EVERY = timedelta(seconds=10)
 LOCK_FOR = timedelta(seconds=30)
-MOST_AT_ONCE = 500
+MOST_AT_ONCE = 2_000
+MOST_SENT_AT_ONCE = 50
 
 log = structlog.get_logger()
 
@@ -61,8 +63,7 @@ class Sweep:
     def once(self) -> None:
         """Send what is due, and settle every attempt whose job is nowhere."""
         self.send_due()
-        before = now() - self.grace
-        sent = [Attempt(row.id, row.attempt) for row in self._open() if row.sent_at and row.sent_at < before]
+        sent = self._sent()
         found = self.office.belt.whereabouts([(one.submission, one.number) for one in sent])
         places = dict(zip(sent, found, strict=True))
         for attempt in self._lost(places):
@@ -71,10 +72,10 @@ class Sweep:
 
     def send_due(self) -> None:
         """Send attempts that wait for their time, or that somebody died before sending; finish what was cancelled."""
-        for row in self._open():
-            if row.state != "finished" and row.cancel_wanted:
+        for row in self._due():
+            if row.cancel_wanted:
                 verdicts.cancel(self.office, row.id)
-            elif row.state != "finished" and row.sent_at is None and row.due_at <= now():
+            else:
                 verdicts.send(self.office, row)
 
     def _lost(self, places: dict[Attempt, Whereabouts]) -> list[Attempt]:
@@ -85,7 +86,18 @@ class Sweep:
             if where is Whereabouts.ENDED or (where is Whereabouts.TAKEN and attempt in self._taken)
         ]
 
-    def _open(self) -> list[SubmissionRow]:
+    def _sent(self) -> list[Attempt]:
+        """The open attempts that were sent long enough ago."""
+        sent = ~SubmissionRow.cases_ready & (SubmissionRow.sent_at < now() - self.grace)
+        wanted = select(SubmissionRow.id, SubmissionRow.attempt).where(sent).order_by(SubmissionRow.created_at)
         with self.office.store.reading() as session:
-            wanted = select(SubmissionRow).where(~SubmissionRow.cases_ready).order_by(SubmissionRow.created_at)
-            return list(session.scalars(wanted.limit(MOST_AT_ONCE)))
+            return [Attempt(*one) for one in session.execute(wanted.limit(MOST_AT_ONCE))]
+
+    def _due(self) -> list[SubmissionRow]:
+        """The unfinished submissions that wait for being sent, or for being written down as cancelled."""
+        unsent = SubmissionRow.sent_at.is_(None) & (SubmissionRow.due_at <= now())
+        open_still = ~SubmissionRow.cases_ready & (SubmissionRow.state != "finished")
+        wanted = select(SubmissionRow).where(open_still, unsent | SubmissionRow.cancel_wanted)
+        wanted = wanted.options(undefer(SubmissionRow.source)).order_by(SubmissionRow.created_at)
+        with self.office.store.reading() as session:
+            return list(session.scalars(wanted.limit(MOST_SENT_AT_ONCE)))

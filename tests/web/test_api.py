@@ -10,6 +10,7 @@ from sqlalchemy import update
 from tests.web.conftest import FILES, Desk
 from tests.web.pretend_grader import sealed_case
 from web import people, recorder
+from web.broker import hasty
 from web.intake import MOST_SOURCE
 from web.store.models import TokenRow, UserRow
 
@@ -290,8 +291,6 @@ def test_the_description_of_the_api_names_its_addresses(house: Desk) -> None:
 
 
 def test_a_submission_is_taken_while_redis_is_away(house: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    from web.broker import hasty  # noqa: PLC0415  only here
-
     monkeypatch.setattr(house.office.belt, "redis", hasty("unix:///nowhere"))
     sent = house.send("x = 1")
     assert house.row(sent).sent_at is None

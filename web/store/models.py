@@ -91,7 +91,7 @@ class SubmissionRow(Base):
     title: Mapped[str] = mapped_column(String(200))
     revision: Mapped[str] = mapped_column(String(64))
     kind: Mapped[str] = mapped_column(String(8))
-    source: Mapped[str] = mapped_column(Text)
+    source: Mapped[str] = mapped_column(Text, deferred=True)  # up to 256 KiB that most readers do not want
     idempotency_key: Mapped[str | None] = mapped_column(String(200))
     body_sha256: Mapped[str] = mapped_column(String(64))
     created_at: Mapped[datetime] = mapped_column(Instant)
