@@ -90,16 +90,19 @@ def _read_packed_list(data: bytes, at: int, room: Room) -> tuple[list[int], int]
 
 
 def _read_list(data: bytes, at: int, room: Room) -> tuple[list[Any], int]:
-    count = _count_at(data, at)[0]
-    room.enter(count)
-    items, at = _read_items(data, at + 4, room, count)
-    room.depth += 1
-    return items, at
+    return _read_parts(data, at + 4, room, _count_at(data, at)[0])
 
 
 def _read_tuple(data: bytes, at: int, room: Room) -> tuple[tuple[Any, ...], int]:
     items, at = _read_list(data, at, room)
     return tuple(items), at
+
+
+def _read_parts(data: bytes, at: int, room: Room, count: int) -> tuple[list[Any], int]:
+    room.enter(count)  # the parts of a word may be words again
+    parts, at = _read_items(data, at, room, count)
+    room.depth += 1
+    return parts, at
 
 
 def _read_items(data: bytes, at: int, room: Room, count: int) -> tuple[list[Any], int]:
@@ -155,17 +158,14 @@ def _read_handle(data: bytes, at: int, room: Room) -> tuple[Any, int]:
 
 
 def _read_record(data: bytes, at: int, room: Room) -> tuple[Any, int]:
-    name, at = _read_str(data, at, room)
-    fields, at = _read_dict(data, at, room)
-    if not all(type(field) is str for field in fields):
-        raise WireError("", "record with a field that has no name")
+    (name, fields), at = _read_parts(data, at, room, 2)
+    if type(name) is not str or type(fields) is not dict or not all(type(field) is str for field in fields):
+        raise WireError("", "record with parts of the wrong type")
     return _revived(Record(name, fields), room), at
 
 
 def _read_array(data: bytes, at: int, room: Room) -> tuple[Any, int]:
-    room.enter(4)
-    (dtype, shape, strides, octets), at = _read_items(data, at, room, 4)
-    room.depth += 1
+    (dtype, shape, strides, octets), at = _read_parts(data, at, room, 4)
     if type(dtype) is not str or type(octets) is not bytes or not (_are_counts(shape) and _are_counts(strides)):
         raise WireError("", "array with parts of the wrong type")
     array = Array(dtype, shape, strides, octets)

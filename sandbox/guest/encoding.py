@@ -135,15 +135,19 @@ def _write_handle(value: Handle, out: list[bytes], room: Room) -> None:
 
 
 def _write_record(value: Record, out: list[bytes], room: Room) -> None:
-    out.append(b"R")
-    _write_str(value.name, out, room)
-    _write_dict(value.fields, out, room)
+    _write_parts(b"R", (value.name, value.fields), out, room)
 
 
 def _write_array(value: Array, out: list[bytes], room: Room) -> None:
-    out.append(b"A")
-    for part in (value.dtype, value.shape, value.strides, value.data):
+    _write_parts(b"A", (value.dtype, value.shape, value.strides, value.data), out, room)
+
+
+def _write_parts(tag: bytes, parts: tuple[Any, ...], out: list[bytes], room: Room) -> None:
+    room.enter(len(parts))
+    out.append(tag)
+    for part in parts:
         _write(part, out, room)
+    room.depth += 1
 
 
 _WRITERS: Final[dict[type, _Writer]] = {
