@@ -110,11 +110,12 @@ def reap_adopted(known: Iterable[int]) -> None:
 
 
 def kill_descendants() -> None:
-    """The last act: whatever still descends from this process ends now."""
-    for process in psutil.Process().children(recursive=True):
+    """The last act: whatever still descends from this process ends now, and is buried."""
+    left = psutil.Process().children(recursive=True)
+    for process in left:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
-    reap_adopted(())
+    psutil.wait_procs(left, timeout=5)
 
 
 def _die_with_parent() -> None:

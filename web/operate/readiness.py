@@ -9,6 +9,7 @@ from pathlib import Path
 
 import redis
 
+_LINE = 160
 Ready = Callable[[int], str | None]
 
 
@@ -37,7 +38,11 @@ def keeper_status(run: Path) -> dict[str, object]:
 
 
 def _sentence(status: dict[str, object]) -> str | None:
-    return str(status.get("why") or status.get("sandbox")) if status else None
+    """Its choice in one line; why no stronger wall works here may be long, and stands in the log."""
+    if not status:
+        return None
+    why = str(status.get("why") or status.get("sandbox"))
+    return why if len(why) <= _LINE else f"{why.split('. ')[0]}. (Why no other: see keeper.log.)"
 
 
 def worker_ready(url: str, sentence: str) -> Ready:
