@@ -6,6 +6,7 @@ engine_answers() { docker version >/dev/null 2>&1; }
 start_engine() {
   engine_answers && return 0
   if [ "$(id -u)" != 0 ] || ! command -v dockerd >/dev/null; then echo "No Docker engine answers."; return 1; fi
+  mountpoint -q /sys/fs/cgroup || cgroupfs-mount
   engine_home=$(mktemp -d /tmp/prefill-engine-XXXXXX)
   dockerd --pidfile "$engine_home/pid" >"$engine_home/log" 2>&1 &
   engine_pid=$!

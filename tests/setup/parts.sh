@@ -33,7 +33,7 @@ apt_install() {
   local policy=/usr/sbin/policy-rc.d ours=
   if [ ! -e $policy ]; then ours=1; printf '#!/bin/sh\nexit 101\n' | $sudo tee $policy >/dev/null; $sudo chmod 755 $policy; fi
   $sudo env DEBIAN_FRONTEND=noninteractive sh -c \
-    "apt-get update -q && apt-get install -y -q --no-install-recommends $* ca-certificates iptables" >/tmp/prefill-apt.$$ 2>&1
+    "apt-get update -q && apt-get install -y -q --no-install-recommends $* ca-certificates iptables cgroupfs-mount" >/tmp/prefill-apt.$$ 2>&1
   local status=$?
   [ $status = 0 ] || tail -20 /tmp/prefill-apt.$$
   rm -f /tmp/prefill-apt.$$

@@ -4,6 +4,7 @@ The same commands (`prefilld web`, `prefilld grader`, ...) serve Compose; there 
 """
 
 import os
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from web.operate.process import Child
 from web.operate.redis import Redis
 
 _ORDINARY = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONDONTWRITEBYTECODE")
-_FOR_THE_KEEPER = ("SANDBOX", "GUEST_PYTHON", "GUEST_IMAGE", "BASE_IMAGE", "POOL", "CLASSES", "ROOM", "RUNTIME")
+_FOR_THE_KEEPER = ("SANDBOX", "GUEST_IMAGE", "BASE_IMAGE", "POOL", "CLASSES", "ROOM", "RUNTIME")
 _ENGINE = ("DOCKER_HOST", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "DOCKER_CONFIG", "DOCKER_BUILDKIT")
 
 
@@ -43,7 +44,9 @@ class Rooms:
         return Child("redis", tuple(self.redis.configure()), _environment({}), ready, grace_s=10, restarts=0)
 
     def _keeper(self) -> Child:
-        env = _environment({"PREFILL_RUN": str(self.run)}, *(f"PREFILL_{name}" for name in _FOR_THE_KEEPER), *_ENGINE)
+        passed_on = (*(f"PREFILL_{name}" for name in _FOR_THE_KEEPER), *_ENGINE)
+        own = {"PREFILL_RUN": str(self.run), "PREFILL_GUEST_PYTHON": guest_python()}
+        env = _environment(own, *passed_on)
         # The first start of all builds the guest's image.
         return Child("keeper", command("keeper"), env, readiness.keeper_ready(self.run), start_s=300, grace_s=8)
 
@@ -75,6 +78,22 @@ class Rooms:
             "PREFILL_DRILLS": self.drills,
             "PREFILL_SECRETS": str(self.home.secrets / role),
         }
+
+
+def guest_python() -> str:
+    """The interpreter of guests without an image: the system's if it is new enough, since a wall shows /usr whole."""
+    wanted = os.environ.get("PREFILL_GUEST_PYTHON")
+    base = str(Path(sys.base_prefix) / "bin" / "python3")
+    candidates = [wanted] if wanted else ["/usr/bin/python3", "/usr/bin/python3.11", "/usr/bin/python3.12", base]
+    return next((python for python in candidates if _new_enough(python)), base)
+
+
+def _new_enough(python: str) -> bool:
+    check = [python, "-I", "-S", "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]
+    try:
+        return subprocess.run(check, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
 
 
 def command(*words: str) -> tuple[str, ...]:
