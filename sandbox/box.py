@@ -5,6 +5,7 @@ limits it really holds on this machine, and the contract suite tests just those;
 """
 
 import hashlib
+import os
 import socket
 from dataclasses import dataclass
 from enum import StrEnum
@@ -57,6 +58,13 @@ class Place:
     guest_python: str = "/usr/bin/python3"
     guest_image: str = "prefill-guest:small"
     base_image: str = "python:3.11-slim-bookworm"
+
+    @property
+    def ground(self) -> Path:
+        """Where bubblewrap's guests are made: their users must be able to get there, which a private folder of root's
+        does not let them. Docker's guests stay below `run`, since the engine must find them at the same path."""
+        open_to_all = all(folder.stat().st_mode & 0o001 for folder in self.run.parents)
+        return self.run if os.geteuid() != 0 or open_to_all else Path("/run", f"prefill-{self.label}")
 
     @property
     def label(self) -> str:

@@ -94,7 +94,7 @@ class BubblewrapSandbox:
 
     def open(self, limits: Limits, slot: Slot) -> GuestBox:
         uid = slot.uid if self._root else None
-        door = Door(self._place.run, uid)
+        door = Door(self._place.ground, uid)
         group = None
         try:
             group = self._group(door, limits)
@@ -178,7 +178,7 @@ def walls(place: Place, door: Door, limits: Limits, filter_fd: int) -> list[str]
     words = ["--unshare-user", "--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1"]
     words += ["--hostname", "guest", "--cap-drop", "ALL"]
     words += [*_system(place), "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
-    words += ["--ro-bind", str(place.run / "guest-code"), "/opt/prefill", "--ro-bind", str(door.folder), "/run/door"]
+    words += ["--ro-bind", str(place.ground / "guest-code"), "/opt/prefill", "--ro-bind", str(door.folder), "/run/door"]
     words += ["--size", str(limits.scratch_mib * MIB), "--tmpfs", "/tmp", "--chdir", "/tmp", "--remount-ro", "/"]
     return [*words, "--seccomp", str(filter_fd)] if filter_fd >= 0 else words
 

@@ -255,7 +255,7 @@ def _child(sock: socket.socket, tenant: Tenancy) -> None:
 
 
 def prepare(place: Place) -> int:
-    """Make the runtime folder ours alone: a lock, no leftovers, and a copy of the guest code that any user can read."""
+    """Make the runtime folder ours alone: a lock, no leftovers, a copy of the guest code that any user can read."""
     if len(str(place.run)) > LONGEST_PATH:
         raise SandboxError(f"PREFILL_RUN is too long for a socket's path: at most {LONGEST_PATH} bytes, {place.run}")
     place.run.mkdir(parents=True, exist_ok=True)
@@ -265,25 +265,31 @@ def prepare(place: Place) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         raise SandboxError(f"another keeper lives in {place.run}") from error
-    _clear(place.run)
+    _clear(place)
+    for folder in {place.run, place.ground}:
+        folder.mkdir(exist_ok=True)
+        (folder / "g").mkdir()
+        (folder / "g").chmod(0o711)
     _copy_guest(place)
     return lock
 
 
-def _clear(run: Path) -> None:
-    shutil.rmtree(run / "g", ignore_errors=True)
-    shutil.rmtree(run / "guest-code", ignore_errors=True)
-    (run / "keeper.sock").unlink(missing_ok=True)
+def _clear(place: Place) -> None:
+    for folder in {place.run, place.ground}:
+        shutil.rmtree(folder / "g", ignore_errors=True)
+        shutil.rmtree(folder / "guest-code", ignore_errors=True)
+    (place.run / "keeper.sock").unlink(missing_ok=True)
+    if place.ground != place.run:
+        shutil.rmtree(place.ground, ignore_errors=True)
 
 
 def _copy_guest(place: Place) -> None:
-    (place.run / "g").mkdir()
-    (place.run / "g").chmod(0o711)
-    code = place.run / "guest-code"
+    """Compiled ahead, since a guest can't keep what it compiles."""
+    code = place.ground / "guest-code"
     shutil.copytree(GUEST, code / "guest", ignore=shutil.ignore_patterns("__pycache__"))
-    compiled = [place.guest_python, "-I", "-m", "compileall", "-q", str(code)]
     if shutil.which(place.guest_python):
-        subprocess.run(compiled, check=False, stdout=subprocess.DEVNULL)
+        compiling = [place.guest_python, "-I", "-m", "compileall", "-q", str(code)]
+        subprocess.run(compiling, check=False, stdout=subprocess.DEVNULL)
     for path in [code, *code.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)
 
@@ -326,7 +332,7 @@ def main(settings: KeeperSettings) -> None:
     try:
         _run(settings, sandbox, why, stop)
     finally:
-        _clear(settings.place.run)
+        _clear(settings.place)
         (settings.place.run / "keeper.lock").unlink(missing_ok=True)
         os.close(lock)
 

@@ -164,7 +164,7 @@ class ProcessSandbox:
 
 
 def agent(place: Place, socket_path: str) -> list[str]:
-    return [place.guest_python, "-I", "-B", str(place.run / "guest-code" / "guest" / "__main__.py"), socket_path]
+    return [place.guest_python, "-I", "-B", str(place.ground / "guest-code" / "guest" / "__main__.py"), socket_path]
 
 
 def pin(pid: int, cpu: int | None) -> None:
