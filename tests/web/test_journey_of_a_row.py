@@ -3,11 +3,16 @@
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import psutil
 import pytest
+from redis import Redis
+from redis.exceptions import ConnectionError
 
+from tests import parts
 from tests.web.conftest import Desk, kill
 from web.people import now
 from web.sweep import Sweep
@@ -158,3 +163,48 @@ def test_a_recorder_killed_at_work_leaves_nothing_half_done(house: Desk) -> None
     for one in sent:
         found = house.finished(one)
         assert (found["verdict"], found["groups"][0]["case"]) == ("wrong", "sealed")
+
+
+class TestRedisItselfDies:
+    """The database keeps what was sent; recorder and web outlive the Redis they use."""
+
+    @pytest.fixture
+    def socket(self) -> Iterator[Path]:
+        parts.need("redis")
+        with parts.short_dir() as folder:
+            yield folder / "redis.sock"
+
+    @pytest.fixture
+    def redis_url(self, socket: Path) -> Iterator[str]:
+        self.server = start_redis(socket)
+        yield f"unix://{socket}"
+        parts.end(self.server)
+
+    def test_what_was_sent_before_and_meanwhile_is_graded_afterwards(self, house: Desk, socket: Path) -> None:
+        recorder = house.recorder()
+        before = house.send("accepted before")
+        self.server.kill()
+        self.server.wait()
+        meanwhile = house.send("accepted meanwhile")
+        assert house.get(meanwhile)["state"] == "queued"
+        self.server = start_redis(socket)
+        house.grader()
+        for sent in (before, meanwhile):
+            assert house.finished(sent)["verdict"] == "accepted"
+        assert recorder.poll() is None
+
+
+def start_redis(socket: Path) -> subprocess.Popen[bytes]:
+    """A Redis that keeps nothing: the worst case."""
+    words = ["redis-server", "--port", "0", "--unixsocket", str(socket), "--dir", str(socket.parent), "--save", ""]
+    server = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+    parts.wait_for(lambda: socket.exists() and answers(socket), "Redis did not answer")
+    return server
+
+
+def answers(socket: Path) -> bool:
+    with Redis(unix_socket_path=str(socket), retry=None) as client:
+        try:
+            return bool(client.ping())
+        except ConnectionError:
+            return False
