@@ -158,7 +158,7 @@ class House:
 
     def _lease(self, question: dict[str, Any]) -> Tenancy:
         name = question.get("class")
-        if name not in self.pool.classes:
+        if not isinstance(name, str) or name not in self.pool.classes:
             raise Refused("bad_class", f"no class {name!r}; there are: {', '.join(self.pool.classes)}")
         fence = self.pool.classes[name]
         terms = Terms(_number(question, "cpu_s", fence.cpu_s), _number(question, "wall_s", fence.wall_s))
@@ -219,7 +219,7 @@ def _lines(sock: socket.socket) -> Iterator[bytes]:
 def _question(line: bytes) -> dict[str, Any]:
     try:
         question = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refused("bad_request", "not a line of JSON") from error
     if not isinstance(question, dict) or not isinstance(question.get("op"), str):
         raise Refused("bad_request", 'not an object with an "op"')
