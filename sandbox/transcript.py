@@ -44,7 +44,7 @@ class Transcript:
 
     def __init__(self) -> None:
         self._names: dict[int, str] = {}
-        self._taken: set[str] = set()
+        self._taken: dict[str, int] = {}
         self.clear()
 
     def clear(self) -> None:
@@ -75,11 +75,9 @@ class Transcript:
         words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", made_by) or ["it"]
         word = words[-1].lower()
         word = f"a_{word}" if keyword.iskeyword(word) or word == "solution" else word
-        names = (word if n == 1 else f"{word}{n}" for n in range(1, len(self._taken) + 2))
-        name = next(name for name in names if name not in self._taken)
-        self._taken.add(name)
-        self._names[number] = name
-        return name
+        count = self._taken[word] = self._taken.get(word, 0) + 1
+        self._names[number] = word if count == 1 else f"{word}{count}"
+        return self._names[number]
 
     def forget_names(self) -> None:
         """The objects are gone, and their names free. What was said about them keeps them until `clear`."""
