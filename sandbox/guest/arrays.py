@@ -13,7 +13,7 @@ def from_numpy(value: Any) -> Array | None:
     if numpy is None or type(value) is not getattr(numpy, "ndarray", None):
         return None
     if value.dtype.name not in ITEM_BYTES or not value.dtype.isnative:
-        raise WireError("", f"array of {value.dtype.name}")
+        raise WireError("", f"array of {value.dtype}")
     flat = numpy.ascontiguousarray(value).reshape(value.shape)
     return Array(value.dtype.name, value.shape, flat.strides, flat.tobytes())
 

@@ -42,12 +42,13 @@ def _new_module(name: str, file: str) -> ModuleType:
 
 def _compiled(source: str) -> CodeType:
     try:
-        return compile(source, SOURCE_NAME, "exec", dont_inherit=True)
+        # An editor's byte order mark is no part of the text; an encoding cookie means nothing in text.
+        return compile(source.removeprefix("\ufeff"), SOURCE_NAME, "exec", dont_inherit=True)
     except SyntaxError as error:
         text = f": {error.text.strip()[:200]}" if error.text else ""
-        raise WouldNotLoad("syntax", f"{error.msg} ({SOURCE_NAME}, line {error.lineno}){text}") from None
+        raise WouldNotLoad("syntax", f"{error.msg}{_place(error.lineno)}{text}") from None
     except (ValueError, MemoryError, RecursionError, OverflowError) as error:
-        raise WouldNotLoad("syntax", f"{message_of(error) or 'too deeply nested'} ({SOURCE_NAME})") from None
+        raise WouldNotLoad("syntax", f"{message_of(error) or 'too deeply nested'}{_place(None)}") from None
 
 
 def _run(code: CodeType, module: ModuleType) -> None:
@@ -62,8 +63,11 @@ def _run(code: CodeType, module: ModuleType) -> None:
 
 
 def _sentence(what: str, error: BaseException) -> str:
-    line = line_in_source(error.__traceback__)
-    return f"{what} ({SOURCE_NAME}, line {line})" if line is not None else what
+    return what + _place(line_in_source(error.__traceback__))
+
+
+def _place(line: int | None) -> str:
+    return f" ({SOURCE_NAME})" if line is None else f" ({SOURCE_NAME}, line {line})"
 
 
 def _what_is_there(missing: Sequence[str], names: dict[str, Any]) -> str:

@@ -56,6 +56,20 @@ def test_a_source_that_does_not_load_says_why_and_where(agent: Agent, source: st
     assert words in caught.value.reason
 
 
+@pytest.mark.parametrize(
+    "deep", ["-" * 200_000, "[" * 200_000, "a" + ".b" * 100_000, "not " * 60_000, "lambda:" * 35_000]
+)
+def test_a_source_too_deep_for_the_compiler_is_a_syntax_error(agent: Agent, deep: str) -> None:
+    with pytest.raises(GuestWouldNotLoad) as caught, loaded(agent, deep + "1", "f"):
+        pass
+    assert caught.value.kind == "syntax"
+
+
+@pytest.mark.parametrize("head", ["\ufeff", "# -*- coding: rot13 -*-\n", "\f\n", "# \u202e\n"])
+def test_a_source_is_text_whatever_it_says_of_its_encoding(agent: Agent, head: str) -> None:
+    assert ask(agent, head + "def f(): return 'é'") == "é"
+
+
 def test_a_load_message_is_bounded(agent: Agent) -> None:
     with pytest.raises(GuestWouldNotLoad) as caught, loaded(agent, "raise ValueError('é' * 10**6)", "f"):
         pass
