@@ -1,13 +1,13 @@
 """A hit only marks the block as taken and leaves its entry in the queue; freed again, it is back at its old place."""
 
-from collections import Counter
+from collections import Counter, deque
 
 
 class BlockPool:
     def __init__(self, num_blocks, enable_caching=True):
         self.num_blocks = num_blocks
         self.enable_caching = enable_caching
-        self.queue = list(range(1, num_blocks))
+        self.queue = deque(range(1, num_blocks))
         self.refs = [0] * num_blocks
         self.key_of = {}
         self.holders = {}
@@ -80,18 +80,18 @@ class BlockPool:
             raise ValueError("unknown block")
 
     def _take_head(self):
-        block_id = self.queue.pop(0)
+        block_id = self.queue.popleft()
         while self.refs[block_id]:
-            block_id = self.queue.pop(0)
+            block_id = self.queue.popleft()
         self._forget(block_id)
         self.refs[block_id] = 1
         return block_id
 
     def _append(self, ids):
-        self.queue = self.queue + ids
+        self.queue.extend(ids)
 
     def _prepend(self, ids):
-        self.queue = ids + self.queue
+        self.queue.extendleft(reversed(ids))
 
     def _forget(self, block_id):
         key = self.key_of.pop(block_id, None)

@@ -1,19 +1,20 @@
-"""Counts go down first and the whole list is filtered afterwards: a block listed twice is queued twice."""
+"""Counts go down first and the whole list is filtered afterwards: a block listed twice is counted as free twice."""
 
-from collections import Counter
+from collections import Counter, OrderedDict
 
 
 class BlockPool:
     def __init__(self, num_blocks, enable_caching=True):
         self.num_blocks = num_blocks
         self.enable_caching = enable_caching
-        self.queue = list(range(1, num_blocks))
+        self.queue = OrderedDict.fromkeys(range(1, num_blocks))
         self.refs = [0] * num_blocks
         self.key_of = {}
         self.holders = {}
+        self.free_count = num_blocks - 1
 
     def alloc(self, n):
-        if n < 0 or n > len(self.queue):
+        if n < 0 or n > self.free_count:
             raise ValueError("not enough free blocks")
         return [self._take_head() for _ in range(n)]
 
@@ -23,7 +24,8 @@ class BlockPool:
             if block_id == 0:
                 continue
             if self.refs[block_id] == 0:
-                self.queue.remove(block_id)
+                del self.queue[block_id]
+                self.free_count -= 1
             self.refs[block_id] += 1
 
     def free(self, ids):
@@ -34,6 +36,7 @@ class BlockPool:
         for block_id in ids:
             self.refs[block_id] -= 1
         released = [block_id for block_id in ids if self.refs[block_id] == 0]
+        self.free_count += len(released)
         self._prepend([block_id for block_id in released if block_id not in self.key_of])
         self._append([block_id for block_id in released if block_id in self.key_of])
 
@@ -55,14 +58,14 @@ class BlockPool:
             self._forget(block_id)
 
     def reset(self):
-        if len(self.queue) < self.num_blocks - 1:
+        if self.free_count < self.num_blocks - 1:
             return False
         self.key_of.clear()
         self.holders.clear()
         return True
 
     def num_free(self):
-        return len(self.queue)
+        return self.free_count
 
     def free_order(self):
         return list(self.queue)
@@ -73,23 +76,27 @@ class BlockPool:
 
     def usage(self):
         usable = self.num_blocks - 1
-        return 1 - len(self.queue) / usable if usable else 0.0
+        return 1 - self.free_count / usable if usable else 0.0
 
     def _check(self, ids):
         if any(not 0 <= block_id < self.num_blocks for block_id in ids):
             raise ValueError("unknown block")
 
     def _take_head(self):
-        block_id = self.queue.pop(0)
+        block_id, _ = self.queue.popitem(last=False)
+        self.free_count -= 1
         self._forget(block_id)
         self.refs[block_id] = 1
         return block_id
 
     def _append(self, ids):
-        self.queue = self.queue + ids
+        for block_id in ids:
+            self.queue[block_id] = None
 
     def _prepend(self, ids):
-        self.queue = ids + self.queue
+        for block_id in reversed(ids):
+            self.queue[block_id] = None
+            self.queue.move_to_end(block_id, last=False)
 
     def _forget(self, block_id):
         key = self.key_of.pop(block_id, None)
