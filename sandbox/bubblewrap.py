@@ -1,8 +1,8 @@
 """The wall without an engine: namespaces, a filter and counters put together by bubblewrap. About 25 ms a guest.
 
 Theory of operation. The keeper starts a shell that waits; while it waits, its control group and its CPU are set from
-outside. Then it becomes bwrap, which unshares every namespace, builds a file system of read-only system folders and one
-scratch tmpfs, drops every capability, and becomes the agent as process 1 of its own PID namespace.
+outside. Then it becomes bwrap, which unshares every namespace, builds a file system of one Python, the system's shared
+libraries and one scratch tmpfs, drops every capability, and becomes the agent as process 1 of a PID namespace.
 
 Three things are easy to get wrong. (1) root inside a user namespace that root made is root outside, so a keeper that
 runs as root starts the shell as the user of the guest's slot; the folders that bwrap binds must therefore be reachable
@@ -20,14 +20,15 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from sandbox import cgroup, syscalls
 from sandbox.box import Facts, Place, Promise, Slot, Usage
-from sandbox.door import Door, GuestBox, opened
+from sandbox.door import Door
 from sandbox.errors import SandboxError
+from sandbox.guest_box import GuestBox, opened
 from sandbox.limits import Limits
 from sandbox.process import BLOCKS_A_KIB, Tree, environment, pin, python_version
+from sandbox.shown import Interpreter, shown
 
 log = logging.getLogger(__name__)
 
@@ -38,8 +39,6 @@ GATE = """read -r go && ulimit -c 0 && ulimit -f "$1" && { [ "$2" = - ] || ulimi
 shift 2 && exec "$@" </dev/null"""
 ALWAYS = frozenset({Promise.NETWORK, Promise.FILES, Promise.DISK, Promise.OUTPUT, Promise.AGENT, Promise.ENVIRONMENT})
 COUNTED = frozenset({Promise.MEMORY, Promise.CPU, Promise.PROCESSES})
-# Libraries that the host's administrator put there are none of a guest's business.
-HIDDEN = ("/usr/local", "/usr/src", "/usr/share", "/usr/sbin", "/usr/include", "/usr/lib/python3/dist-packages")
 
 
 @dataclass(slots=True)
@@ -92,6 +91,10 @@ class BubblewrapSandbox:
     def facts(self) -> Facts:
         return Facts(self.name, python_version(self._place.guest_python), None, tuple(sorted(self.promises)))
 
+    @cached_property
+    def _python(self) -> Interpreter:
+        return Interpreter.of(self._place.guest_python)
+
     def open(self, limits: Limits, slot: Slot) -> GuestBox:
         uid = slot.uid if self._root else None
         door = Door(self._place.ground, uid)
@@ -116,7 +119,8 @@ class BubblewrapSandbox:
     def _start(self, door: Door, limits: Limits, slot: Slot, group: cgroup.Group | None) -> Caged:
         """The shell at the gate already has the slot's user; what only we may set is set before it goes on."""
         filter_fd = _filter()
-        words = [self._bwrap, *walls(self._place, door, limits, filter_fd), "--", *_agent(self._place)]
+        words = [self._bwrap, *shown(self._python), *walls(self._place, door, limits, filter_fd)]
+        words += ["--", *_agent(self._python.program)]
         identity = {"user": slot.uid, "group": slot.uid, "extra_groups": []} if self._root else {}
         try:
             popen = subprocess.Popen(
@@ -174,40 +178,14 @@ def _rlimits(limits: Limits, *, counted: bool) -> tuple[str, str]:
 
 
 def walls(place: Place, door: Door, limits: Limits, filter_fd: int) -> list[str]:
-    """bwrap's words, in the order in which it builds."""
+    """bwrap's words, in the order in which it builds; what of the system is shown comes before them."""
     words = ["--unshare-user", "--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1"]
     words += ["--hostname", "guest", "--cap-drop", "ALL"]
-    words += [*_system(place), "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
+    words += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
     words += ["--ro-bind", str(place.ground / "guest-code"), "/opt/prefill", "--ro-bind", str(door.folder), "/run/door"]
     words += ["--size", str(limits.scratch_mib * MIB), "--tmpfs", "/tmp", "--chdir", "/tmp", "--remount-ro", "/"]
     return [*words, "--seccomp", str(filter_fd)] if filter_fd >= 0 else words
 
 
-def _agent(place: Place) -> list[str]:
-    return [place.guest_python, "-I", "-B", "/opt/prefill/guest/__main__.py", "/run/door/s"]
-
-
-def _system(place: Place) -> list[str]:
-    """Read-only system folders, with what is no library of the system hidden under empty read-only ones."""
-    words = ["--ro-bind", "/usr", "/usr"]
-    for name in ("/bin", "/sbin", "/lib", "/lib64", "/lib32"):
-        words += _link_or_bind(Path(name))
-    words += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
-    words += ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives"]
-    home = _python_home(place)
-    for name in HIDDEN:
-        if Path(name).is_dir() and not home.is_relative_to(name):
-            words += ["--tmpfs", name, "--remount-ro", name]
-    return words if home.is_relative_to("/usr") else [*words, "--ro-bind", str(home), str(home)]
-
-
-def _python_home(place: Place) -> Path:
-    """The folder that an interpreter outside /usr must bring along."""
-    python = Path(place.guest_python)
-    return python.resolve().parent.parent if not python.is_relative_to("/usr") else python.parent
-
-
-def _link_or_bind(path: Path) -> list[str]:
-    if path.is_symlink():
-        return ["--symlink", str(path.readlink()), str(path)]
-    return ["--ro-bind", str(path), str(path)] if path.is_dir() else []
+def _agent(python: str) -> list[str]:
+    return [python, "-I", "-B", "/opt/prefill/guest/__main__.py", "/run/door/s"]

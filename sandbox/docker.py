@@ -14,11 +14,8 @@ The module is called `docker` like the library; within the package there is no c
 """
 
 import contextlib
-import hashlib
-import io
 import json
 import logging
-import tarfile
 import time
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,8 +30,10 @@ from docker.types import LogConfig, Mount, Ulimit
 
 from sandbox import cgroup, syscalls
 from sandbox.box import Facts, Place, Promise, Slot, Usage
-from sandbox.door import Door, GuestBox, opened
+from sandbox.door import Door
 from sandbox.errors import SandboxError
+from sandbox.guest_box import GuestBox, opened
+from sandbox.image.build import guest_image
 from sandbox.limits import Limits
 
 log = logging.getLogger(__name__)
@@ -44,7 +43,6 @@ ENGINE_S = 30
 REMOVED_WITHIN_S = 20.0
 SPARE_PROCESSES = 2
 INODES_A_MIB = 256
-HERE = Path(__file__).parent
 PROMISES = frozenset(Promise)
 COUNTED = frozenset({Promise.MEMORY, Promise.CPU})
 FAILURES = (DockerException, requests.RequestException)
@@ -106,7 +104,7 @@ class DockerSandbox:
         try:
             self._engine = docker.from_env(timeout=ENGINE_S)
             self._info = self._engine.info()
-            self._image = _image(self._engine, place)
+            self._image = guest_image(self._engine, place)
         except FAILURES as error:
             raise SandboxError(f"Docker: {error}") from error
         self._profile = json.dumps(syscalls.profile())
@@ -230,50 +228,6 @@ def _terms(limits: Limits) -> dict[str, Any]:
             Ulimit(name="memlock", soft=0, hard=0),
         ],
     }
-
-
-def _image(engine: docker.DockerClient, place: Place) -> str:
-    """The guest image for exactly this code on this base, built unless it is there. Its id."""
-    base = _base(engine, place.base_image)
-    context = _context()
-    tag = f"{place.guest_image.partition(':')[0]}:{hashlib.sha256(base.encode() + context).hexdigest()[:12]}"
-    try:
-        image = engine.images.get(tag)
-    except NotFound:
-        log.info("building %s from %s", tag, place.base_image)
-        image, _ = engine.images.build(
-            fileobj=io.BytesIO(context),
-            custom_context=True,
-            buildargs={"BASE_IMAGE": place.base_image},
-            tag=tag,
-            rm=True,
-            forcerm=True,
-            network_mode="none",
-        )
-    image.tag(place.guest_image)
-    return str(image.id)
-
-
-def _base(engine: docker.DockerClient, name: str) -> str:
-    try:
-        return str(engine.images.get(name).id)
-    except NotFound:
-        log.info("fetching %s", name)
-        repository, _, tag = name.partition(":")
-        return str(engine.images.pull(repository, tag or "latest").id)
-
-
-def _context() -> bytes:
-    """The build context: the Dockerfile and the guest's code, the same bytes for the same content."""
-    files = {"Dockerfile": HERE / "image" / "Dockerfile"}
-    files |= {f"guest/{path.name}": path for path in sorted((HERE / "guest").glob("*.py"))}
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
-        for name, path in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = path.stat().st_size, 0o644
-            tar.addfile(entry, io.BytesIO(path.read_bytes()))
-    return buffer.getvalue()
 
 
 def _parent(info: dict[str, Any], label: str) -> str:

@@ -9,37 +9,32 @@ themselves; what they leave on disk is swept by the next keeper on the same fold
 """
 
 import contextlib
-import fcntl
-import json
 import logging
 import os
 import select
-import shutil
 import signal
 import socket
-import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sandbox.box import Place, Sandbox
 from sandbox.choose import choose
-from sandbox.door import GuestGone
 from sandbox.errors import NoRoom, SandboxError
+from sandbox.ground import clear, prepare
+from sandbox.guest_box import GuestGone
 from sandbox.limits import LIMIT_CLASSES
+from sandbox.lines import Refused, lines, parsed, say, seconds
 from sandbox.pool import Pool
 from sandbox.tenancy import Tenancy, Terms
 
 log = logging.getLogger("keeper")
 
-LINE = 4096
 WATCH_S = 0.02
 TIDY_EVERY = 100
-GUEST = Path(__file__).parent / "guest"
-LONGEST_PATH = 107 - len("/g/0123456789abcdef/s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +62,6 @@ class KeeperSettings:
             room=int(env.get("PREFILL_ROOM", "16")),
             classes=tuple(env.get("PREFILL_CLASSES", "small").split(",")),
         )
-
-
-class Refused(Exception):
-    """A question that the keeper does not answer; `code` is for programs, the text for people."""
-
-    def __init__(self, code: str, detail: str) -> None:
-        super().__init__(detail)
-        self.code = code
 
 
 class House:
@@ -111,7 +98,7 @@ class House:
             self._guests[id(sock)] = sock
         tenant: Tenancy | None = None
         try:
-            for line in _lines(sock):
+            for line in lines(sock):
                 tenant = self._answer(sock, line, tenant)
                 if tenant is None:
                     return
@@ -132,27 +119,27 @@ class House:
     def _answer(self, sock: socket.socket, line: bytes, tenant: Tenancy | None) -> Tenancy | None:
         """Answer one line; the tenancy goes on, or None."""
         try:
-            question = _question(line)
+            question = parsed(line)
             match question["op"], tenant:
                 case "lease", None:
                     tenant = self._lease(question)
-                    _say(sock, self._facts(tenant))
+                    say(sock, self._facts(tenant))
                     return tenant
                 case "status", None:
-                    _say(sock, self._status())
+                    say(sock, self._status())
                 case "child", Tenancy():
                     _child(sock, tenant)
                     return tenant
                 case "fate", Tenancy():
-                    _say(sock, {"ok": True, "fate": tenant.fate().to_json()})
+                    say(sock, {"ok": True, "fate": tenant.fate().to_json()})
                     return tenant
                 case "release", Tenancy():
-                    _say(sock, {"ok": True})
+                    say(sock, {"ok": True})
                     self._leave(tenant)
                 case _:
                     raise Refused("bad_request", f"{question['op']!r} can't be asked here")
         except Refused as refusal:
-            _say(sock, {"ok": False, "error": refusal.code, "detail": str(refusal)})
+            say(sock, {"ok": False, "error": refusal.code, "detail": str(refusal)})
             return tenant
         return None
 
@@ -161,9 +148,9 @@ class House:
         if not isinstance(name, str) or name not in self.pool.classes:
             raise Refused("bad_class", f"no class {name!r}; there are: {', '.join(self.pool.classes)}")
         fence = self.pool.classes[name]
-        terms = Terms(_number(question, "cpu_s", fence.cpu_s), _number(question, "wall_s", fence.wall_s))
+        terms = Terms(seconds(question, "cpu_s", fence.cpu_s), seconds(question, "wall_s", fence.wall_s))
         try:
-            guest = self.pool.take(name, _number(question, "wait_s", 300.0))
+            guest = self.pool.take(name, seconds(question, "wait_s", 300.0))
         except NoRoom as error:
             raise Refused("no_room", str(error)) from error
         tenant = Tenancy(self.pool, guest, terms)
@@ -207,91 +194,16 @@ class House:
         self.pool.sandbox.close()
 
 
-def _lines(sock: socket.socket) -> Iterator[bytes]:
-    pending = b""
-    while part := sock.recv(LINE):
-        *lines, pending = (pending + part).split(b"\n")
-        if len(pending) > LINE:
-            return
-        yield from lines
-
-
-def _question(line: bytes) -> dict[str, Any]:
-    try:
-        question = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise Refused("bad_request", "not a line of JSON") from error
-    if not isinstance(question, dict) or not isinstance(question.get("op"), str):
-        raise Refused("bad_request", 'not an object with an "op"')
-    return question
-
-
-def _number(question: dict[str, Any], name: str, most: float) -> float:
-    value = question.get(name, most)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise Refused("bad_request", f"{name} must be a number of seconds, not {value!r}")
-    return min(float(value), most)
-
-
-def _say(sock: socket.socket, answer: dict[str, Any], fd: int | None = None) -> None:
-    line = json.dumps(answer).encode() + b"\n"
-    if fd is None:
-        sock.sendall(line)
-    else:
-        sent = socket.send_fds(sock, [line], [fd])
-        sock.sendall(line[sent:])
-
-
 def _child(sock: socket.socket, tenant: Tenancy) -> None:
     try:
         nonce, fd = tenant.child()
     except GuestGone:
-        _say(sock, {"ok": False, "error": "guest_gone", "fate": tenant.fate().to_json()})
+        say(sock, {"ok": False, "error": "guest_gone", "fate": tenant.fate().to_json()})
         return
     try:
-        _say(sock, {"ok": True, "nonce": nonce.hex()}, fd)
+        say(sock, {"ok": True, "nonce": nonce.hex()}, fd)
     finally:
         os.close(fd)
-
-
-def prepare(place: Place) -> int:
-    """Make the runtime folder ours alone: a lock, no leftovers, a copy of the guest code that any user can read."""
-    if len(str(place.run)) > LONGEST_PATH:
-        raise SandboxError(f"PREFILL_RUN is too long for a socket's path: at most {LONGEST_PATH} bytes, {place.run}")
-    place.run.mkdir(parents=True, exist_ok=True)
-    place.run.chmod(0o711)
-    lock = os.open(place.run / "keeper.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise SandboxError(f"another keeper lives in {place.run}") from error
-    _clear(place)
-    for folder in {place.run, place.ground}:
-        folder.mkdir(exist_ok=True)
-        (folder / "g").mkdir()
-        (folder / "g").chmod(0o711)
-    _copy_guest(place)
-    return lock
-
-
-def _clear(place: Place) -> None:
-    for folder in {place.run, place.ground}:
-        shutil.rmtree(folder / "g", ignore_errors=True)
-        shutil.rmtree(folder / "guest-code", ignore_errors=True)
-    (place.run / "keeper.sock").unlink(missing_ok=True)
-    if place.ground != place.run:
-        shutil.rmtree(place.ground, ignore_errors=True)
-
-
-def _copy_guest(place: Place) -> None:
-    """Compiled ahead, since a guest can't keep what it compiles."""
-    code = place.ground / "guest-code"
-    shutil.copytree(GUEST, code / "guest", ignore=shutil.ignore_patterns("__pycache__"))
-    if shutil.which(place.guest_python):
-        compiling = [place.guest_python, "-I", "-m", "compileall", "-q", str(code)]
-        subprocess.run(compiling, check=False, stdout=subprocess.DEVNULL)
-    for path in [code, *code.rglob("*")]:
-        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _listen(run: Path) -> socket.socket:
@@ -332,7 +244,7 @@ def main(settings: KeeperSettings) -> None:
     try:
         _run(settings, sandbox, why, stop)
     finally:
-        _clear(settings.place)
+        clear(settings.place)
         (settings.place.run / "keeper.lock").unlink(missing_ok=True)
         os.close(lock)
 

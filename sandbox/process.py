@@ -19,7 +19,8 @@ from pathlib import Path
 import psutil
 
 from sandbox.box import Facts, Place, Promise, Slot, Usage
-from sandbox.door import Door, GuestBox, opened
+from sandbox.door import Door
+from sandbox.guest_box import GuestBox, opened
 from sandbox.limits import Limits
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 
 from sandbox.box import Promise
-from sandbox.door import GuestGone
+from sandbox.guest_box import GuestGone
 from sandbox.lease import Fate
 from sandbox.pool import Guest, Pool
 

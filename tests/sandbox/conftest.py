@@ -13,7 +13,7 @@ import pytest
 from sandbox.box import Box, Place, Promise, Sandbox
 from sandbox.bubblewrap import BubblewrapSandbox
 from sandbox.docker import DockerSandbox
-from sandbox.keeper import prepare
+from sandbox.ground import prepare
 from sandbox.limits import LIMIT_CLASSES, Limits
 from sandbox.link import Link
 from sandbox.pool import Slots
