@@ -45,10 +45,6 @@ class Group:
     folders: dict[str, Path]
     unified: bool
 
-    @classmethod
-    def unify(cls, folder: Path) -> "Group":
-        return cls(dict.fromkeys(WANTED, folder), unified=True)
-
     def limit(self, memory_mib: int, processes: int) -> None:
         """Memory counts with swap, so that a guest can't grow into the host's."""
         memory, size = self.folders["memory"], memory_mib * MIB

@@ -103,9 +103,13 @@ class DockerSandbox:
         self._place = place
         try:
             self._engine = docker.from_env(timeout=ENGINE_S)
+        except FAILURES as error:
+            raise SandboxError(f"Docker: {error}") from error
+        try:
             self._info = self._engine.info()
             self._image = guest_image(self._engine, place)
-        except FAILURES as error:
+        except (*FAILURES, SandboxError) as error:
+            self._engine.close()
             raise SandboxError(f"Docker: {error}") from error
         self._profile = json.dumps(syscalls.profile())
 

@@ -237,12 +237,13 @@ def _stop_socket() -> socket.socket:
 
 def main(settings: KeeperSettings) -> None:
     """Hold guests until SIGTERM."""
-    stop = _stop_socket()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(0))  # fetching and building an image takes minutes
     lock = prepare(settings.place)
-    sandbox, why = choose(settings.sandbox, settings.place)
-    log.info("%s", why)
     try:
-        _run(settings, sandbox, why, stop)
+        sandbox, why = choose(settings.sandbox, settings.place)
+        log.info("%s", why)
+        _run(settings, sandbox, why, _stop_socket())
     finally:
         clear(settings.place)
         (settings.place.run / "keeper.lock").unlink(missing_ok=True)

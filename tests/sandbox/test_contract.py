@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from sandbox.box import Promise, Sandbox
-from sandbox.errors import GuestFault
+from sandbox.errors import GuestFault, SolutionRaised
 from tests.sandbox.conftest import SMALL, Guest, Workshop, promised
 
 NEVER = {
@@ -113,7 +113,7 @@ def test_the_environment_is_ours(guest: Guest) -> None:
 
 def test_output_ends_at_its_size(guest: Guest) -> None:
     """A flood is stopped, noticed, and kept only up to the limit."""
-    with pytest.raises(GuestFault):
+    with pytest.raises((GuestFault, SolutionRaised)):  # it may see its pipe break before it is killed
         guest.do("def go():\n while True: print('x' * 1000)")
     guest.box.settle(5)
     assert guest.box.flooded
