@@ -50,6 +50,7 @@ class Outcome:
     `import_error`, whose reason is the user's own error message. `reference_short`: the reference, too, compared less
     than declared under this seed, so the drill is at fault."""
 
+    group: str
     test: str
     verdict: Verdict | None
     comparisons: int = 0
@@ -58,6 +59,7 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         return {
+            "group": self.group,
             "test": self.test,
             "verdict": self.verdict,
             "comparisons": self.comparisons,
@@ -223,30 +225,35 @@ MESSAGES = {
 
 def conclude(revision: str, declared: Sequence[Group], outcomes: Sequence[Outcome]) -> PublicReport:
     """The report of a first pass: outcomes that are not exactly the declared tests are the judge's error."""
-    tests = [test for group in declared for test in group.tests]
-    complete = Counter(tests) == Counter(outcome.test for outcome in outcomes) and bool(tests)
-    by_test = {outcome.test: outcome for outcome in outcomes}
-    groups = tuple(concluded(group, [by_test.get(test) for test in group.tests]) for group in declared)
+    tests = [(group.key, test) for group in declared for test in group.tests]
+    complete = Counter(tests) == Counter((outcome.group, outcome.test) for outcome in outcomes) and bool(tests)
+    groups = tuple(concluded(group, outcomes) for group in declared)
     verdict = _verdict(groups, outcomes) if complete else Verdict.JUDGE_ERROR
     return PublicReport(verdict, _message(verdict, outcomes), revision, groups)
 
 
-def concluded(group: Group, outcomes: Iterable[Outcome | None]) -> GroupResult:
+def concluded(group: Group, outcomes: Iterable[Outcome]) -> GroupResult:
     """How one group ended. A test without an outcome was not reached."""
-    known = [outcome or Outcome(test, None) for test, outcome in zip(group.tests, outcomes, strict=True)]
+    by_test = {outcome.test: outcome for outcome in outcomes if outcome.group == group.key}
+    known = [by_test.get(test) or Outcome(group.key, test, None) for test in group.tests]
     state, verdict = _state(group, known)
     return GroupResult(group.key, group.title, group.weight, group.class_, state, verdict)
 
 
 def _state(group: Group, outcomes: Sequence[Outcome]) -> tuple[State, Verdict | None]:
     for outcome in outcomes:
+        if outcome.verdict is Verdict.IMPORT_ERROR:
+            return State.NOT_REACHED, None
+        if outcome.verdict is Verdict.JUDGE_ERROR:
+            return State.NOT_REACHED, Verdict.JUDGE_ERROR  # never shown as failed: it is not the user's
         if outcome.verdict not in (None, Verdict.ACCEPTED):
             return State.FAILED, outcome.verdict
     if any(outcome.verdict is None for outcome in outcomes):
         return State.NOT_REACHED, None
     if sum(outcome.comparisons for outcome in outcomes) < group.comparisons:
-        drill_at_fault = any(outcome.reference_short for outcome in outcomes)
-        return State.FAILED, Verdict.JUDGE_ERROR if drill_at_fault else Verdict.WRONG
+        if any(outcome.reference_short for outcome in outcomes):
+            return State.NOT_REACHED, Verdict.JUDGE_ERROR
+        return State.FAILED, Verdict.WRONG
     return State.PASSED, None
 
 

@@ -7,7 +7,7 @@ NaN equals NaN, since a drill that expects NaN says so by expecting it.
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 SHOWN_CHARS = 400
 SHOWN_ITEMS = 24
@@ -97,22 +97,30 @@ def _difference_in_dict(actual: Any, expected: Any, path: str) -> tuple[str, str
     return None
 
 
+class Compared(NamedTuple):
+    """The last use of `same`: what came, what should have come, and how the two were held together."""
+
+    actual: Any
+    expected: Any
+    how: str = "equal"
+
+
 class Same:
     """The `same` fixture. Every use counts as one comparison; a test that compares nothing has not passed."""
 
     def __init__(self) -> None:
         self.comparisons = 0
-        self.last: tuple[Any, Any] | None = None
+        self.last: Compared | None = None
 
     def __call__(self, actual: Any, expected: Any) -> None:
         """Both are plain values, equal in value and in type all the way down. Raises `Mismatch`."""
-        self._compared(actual, expected)
+        self._compared(Compared(actual, expected))
         if (found := difference(actual, expected)) is not None:
             raise Mismatch(*found)
 
     def close(self, actual: Any, expected: float, *, relative: float = 1e-9) -> None:
         """`actual` is a float within `relative` of `expected` (and exactly it where that is 0)."""
-        self._compared(actual, expected)
+        self._compared(Compared(actual, expected, f"close, relative={relative!r}"))
         if type(actual) is not float:
             raise Mismatch("", f"float {shown(expected)}", f"{type(actual).__name__} {shown(actual)}")
         if not math.isclose(actual, expected, rel_tol=relative, abs_tol=0.0):
@@ -120,7 +128,7 @@ class Same:
 
     def raises(self, kind: type[Exception], function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         """The call raises exactly `kind`; a subclass or a sibling is another promise."""
-        self._compared(None, kind)
+        self._compared(Compared(None, kind, "raises"))
         try:
             answer = function(*args, **kwargs)
         except kind as error:
@@ -129,6 +137,6 @@ class Same:
             raise Mismatch("", kind.__name__, type(error).__name__) from error
         raise Mismatch("", f"{kind.__name__} to be raised", shown(answer))
 
-    def _compared(self, actual: Any, expected: Any) -> None:
+    def _compared(self, compared: Compared) -> None:
         self.comparisons += 1
-        self.last = (actual, expected)
+        self.last = compared
