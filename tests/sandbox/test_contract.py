@@ -14,6 +14,7 @@ import pytest
 
 from sandbox.box import Promise, Sandbox
 from sandbox.errors import GuestFault, SolutionRaised
+from tests.parts import wait_for
 from tests.sandbox.conftest import SMALL, Guest, Workshop, promised
 
 NEVER = {
@@ -115,8 +116,7 @@ def test_output_ends_at_its_size(guest: Guest) -> None:
     """A flood is stopped, noticed, and kept only up to the limit."""
     with pytest.raises((GuestFault, SolutionRaised)):  # it may see its pipe break before it is killed
         guest.do("def go():\n while True: print('x' * 1000)")
-    guest.box.settle(5)
-    assert guest.box.flooded
+    wait_for(lambda: guest.box.settle(0.1) or guest.box.flooded, "nobody noticed the flood")
     assert len(guest.box.output(5)) <= SMALL.output_kib * 1024
 
 
