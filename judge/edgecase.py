@@ -6,6 +6,8 @@ Everything comes from the record of what crossed the wall; nothing is parsed out
 from dataclasses import dataclass
 from typing import Any
 
+from hypothesis.errors import Flaky
+
 from judge.facts import Group
 from judge.literal import cut, expression, literal, statement
 from judge.report import Case, Step
@@ -29,27 +31,34 @@ DEATHS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """`calls` are those that were kept, `count` all that were made; `output` is what the guest wrote, where it may
-    be shown."""
+class Seen:
+    """One failure as it happened: `calls` are those that were kept, `count` all that were made."""
 
-    group: Group
-    test: str
-    promise: str
     error: BaseException
     calls: tuple[Call, ...]
     count: int
     last: Compared | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Whose failure it is, and what was seen of it; `output` is what the guest wrote, where it may be shown."""
+
+    group: Group
+    test: str
+    promise: str
+    seen: Seen
     output: str | None
 
 
 def case_of(failure: Failure, verdict: Verdict) -> Case:
     """The case of a failure that has got this verdict."""
-    bad = first_bad(failure)
-    sentence = cut(_sentence(failure, verdict, bad), MAX_SENTENCE)
+    seen = failure.seen
+    bad = first_bad(seen)
+    sentence = cut(_sentence(seen, verdict, bad), MAX_SENTENCE)
     heading = Heading(failure.group.title, failure.test, failure.promise)
-    ending = Ending(_check(failure, bad), bad.number if bad else 0, failure.last, sentence)
-    mismatch = failure.error if isinstance(failure.error, Mismatch) else None
+    ending = Ending(_check(seen, bad), bad.number if bad else 0, seen.last, sentence)
+    mismatch = seen.error if isinstance(seen.error, Mismatch) else None
     return Case(
         group=failure.group.key,
         title=failure.group.title,
@@ -57,27 +66,27 @@ def case_of(failure: Failure, verdict: Verdict) -> Case:
         promise=failure.promise,
         verdict=verdict,
         sentence=sentence,
-        steps=tuple(_step(call, failure, bad) for call in failure.calls[-MAX_STEPS:]),
+        steps=tuple(_step(call, seen, bad) for call in seen.calls[-MAX_STEPS:]),
         first_bad_step=bad.number if bad else 0,
         expected=mismatch.expected if mismatch else None,
         actual=mismatch.actual if mismatch else None,
         path=mismatch.path if mismatch else "",
         label=None,
-        calls=failure.count,
+        calls=seen.count,
         shrunk_from=None,
-        note=f"Only the last {MAX_STEPS} calls are shown." if failure.count > MAX_STEPS else None,
+        note=f"Only the last {MAX_STEPS} calls are shown." if seen.count > MAX_STEPS else None,
         output=cut(failure.output, MAX_OUTPUT) if failure.output else None,
-        repro=replay(heading, failure.calls, ending),
+        repro=replay(heading, seen.calls, ending),
     )
 
 
-def first_bad(failure: Failure) -> Call | None:
+def first_bad(seen: Seen) -> Call | None:
     """The call whose answer was refused, or the last one; None if there was no call."""
-    if isinstance(failure.error, Mismatch) and failure.last and failure.last.how != "raises":
-        for call in reversed(failure.calls):
-            if is_answer(call, failure.last.actual):
+    if isinstance(seen.error, Mismatch) and seen.last and seen.last.how != "raises":
+        for call in reversed(seen.calls):
+            if is_answer(call, seen.last.actual):
                 return call
-    return failure.calls[-1] if failure.calls else None
+    return seen.calls[-1] if seen.calls else None
 
 
 def is_answer(call: Call, actual: Any) -> bool:
@@ -86,51 +95,57 @@ def is_answer(call: Call, actual: Any) -> bool:
     return came and difference(call.answer, actual) is None
 
 
-def _check(failure: Failure, bad: Call | None) -> Check:
-    if bad is None or isinstance(failure.error, GuestFault) or getattr(failure.error, "from_solution", False):
+def _check(seen: Seen, bad: Call | None) -> Check:
+    if bad is None or isinstance(seen.error, GuestFault) or getattr(seen.error, "from_solution", False):
         return Check.DIES
-    if not isinstance(failure.error, Mismatch) or failure.last is None:
+    if not isinstance(seen.error, Mismatch) or seen.last is None:
         return Check.DERIVED
-    if failure.last.how == "raises":
+    if seen.last.how == "raises":
         return Check.RAISES
-    return Check.COMPARES if is_answer(bad, failure.last.actual) else Check.DERIVED
+    return Check.COMPARES if is_answer(bad, seen.last.actual) else Check.DERIVED
 
 
-def _sentence(failure: Failure, verdict: Verdict, bad: Call | None) -> str:
+def _sentence(seen: Seen, verdict: Verdict, bad: Call | None) -> str:
     if bad is None:
-        return f"The test failed before any call: {failure.error}"
+        return f"The test failed before any call: {seen.error}"
     call = cut(expression(bad))
-    if isinstance(failure.error, GuestFault):
+    if isinstance(seen.error, GuestFault):
         return f"{call}: {DEATHS.get(verdict, 'the process ended')}."
-    if getattr(failure.error, "from_solution", False):
-        raised = bad.raised or (type(failure.error).__name__, str(failure.error))
+    if getattr(seen.error, "from_solution", False):
+        raised = bad.raised or (type(seen.error).__name__, str(seen.error))
         return f"{call} raised {cut(': '.join(raised))}."
-    if isinstance(failure.error, Mismatch):
-        return _compared(failure, failure.error, bad)
-    return f"After {call} the test could not use an answer: {type(failure.error).__name__}: {failure.error}"
+    if isinstance(seen.error, Flaky):
+        return "The same calls, repeated, were answered differently."
+    if isinstance(seen.error, Mismatch):
+        return _compared(seen, seen.error, bad)
+    return f"After {call} the test could not use an answer: {type(seen.error).__name__}: {seen.error}"
 
 
-def _compared(failure: Failure, error: Mismatch, bad: Call) -> str:
-    where = f" at {error.path}" if error.path else ""
-    match _check(failure, bad):
+def _compared(seen: Seen, error: Mismatch, bad: Call) -> str:
+    where = f" (first difference: {error.expected} at {error.path}, not {error.actual})" if error.path else ""
+    last = seen.last
+    wanted, got = (cut(literal(last.expected)), cut(literal(last.actual))) if last else (error.expected, error.actual)
+    match _check(seen, bad):
         case Check.RAISES:
-            wanted = error.expected.removesuffix(" to be raised")
-            return f"{cut(expression(bad))} should have raised {wanted}; {_came(bad)}."
+            kind = error.expected.removesuffix(" to be raised")
+            return f"{cut(expression(bad))} should have raised {kind}; {_came(bad)}."
         case Check.COMPARES:
-            return f"{cut(expression(bad))} should have answered {error.expected}{where}; it answered {error.actual}."
+            return (
+                f"{cut(expression(bad))} should have answered {wanted}; it answered {cut(literal(bad.answer))}{where}."
+            )
         case _:
-            return f"After {cut(expression(bad))} the test expected {error.expected}{where} and got {error.actual}."
+            return f"After {cut(expression(bad))} the test expected {wanted} and got {got}{where}."
 
 
 def _came(call: Call) -> str:
     return f"it raised {cut(': '.join(call.raised))}" if call.raised else f"it answered {cut(literal(call.answer))}"
 
 
-def _step(call: Call, failure: Failure, bad: Call | None) -> Step:
+def _step(call: Call, seen: Seen, bad: Call | None) -> Step:
     text = cut(statement(call))
     if call.died:
         return Step(call.number, text, "no answer", "died")
-    state = "differs" if call is bad and isinstance(failure.error, AssertionError) else "ok"
+    state = "differs" if call is bad and isinstance(seen.error, AssertionError) else "ok"
     if call.raised is not None:
         return Step(call.number, text, cut(": ".join(call.raised)), "raised" if state == "ok" else state)
     return Step(call.number, text, "" if isinstance(call.answer, Name) else cut(literal(call.answer)), state)

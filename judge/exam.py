@@ -12,16 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from hypothesis.errors import Flaky, HypothesisException
 
 from judge.blame import Doubt, blame, kind
 from judge.drill import Drill
-from judge.edgecase import Failure, case_of
+from judge.edgecase import Failure, Seen, case_of
 from judge.facts import VISIBLE, Group
 from judge.guests import Guests
 from judge.line import ChildEnd
 from judge.profile import SEARCH
 from judge.report import Outcome
-from judge.seat import Inner, NotRun, Seat, prepare, sit
+from judge.same import Same
+from judge.seat import Inner, Seat, prepare, sit
 from judge.siblings import Siblings, only
 from judge.verdict import Verdict
 from sandbox.errors import GuestFault, SandboxError
@@ -72,6 +74,7 @@ class Exam:
         self.desk = desk
         self.line = line
         self.guests = Guests(line, paper.drill, paper.source, desk.siblings)
+        self._seen: Seen | None = None
 
     def sit(self) -> None:
         """Tell the outcome of every declared test, reached or not."""
@@ -112,6 +115,7 @@ class Exam:
         return Ended(Outcome(group.key, test, Verdict.ACCEPTED, comparisons))
 
     def _sit_item(self, item: pytest.Item) -> tuple[BaseException | None, Seat | None]:
+        self._seen = None
         prepare(item, self.paper.seed, SEARCH)
         try:
             solution = self.guests.fresh()
@@ -121,12 +125,18 @@ class Exam:
         return sit(item, seat), seat
 
     def _example(self, test: Inner, values: dict[str, Any]) -> Any:
-        """Each example of a property begins with no objects and an empty record."""
+        """Each example of a property begins with no objects and an empty record. The first that fails is remembered:
+        Hypothesis runs it again, and where that goes otherwise it says only that something is flaky."""
         self.guests.begin_example()
         try:
             return test(**values)
         except SandboxError as trouble:
             raise Aborted(str(trouble)) from trouble
+        except HypothesisException:
+            raise
+        except Exception as error:
+            self._seen = self._seen or seen(self.guests, error, values.get("same"))
+            raise
 
     # --- whose fault it was
 
@@ -148,8 +158,10 @@ class Exam:
 
     def _compared_nothing(self, group: Group, test: str, items: list[pytest.Item]) -> Ended:
         """A test that returned early has not passed; whose doing it was, the reference tells."""
+        if not items:
+            return Ended(Outcome(group.key, test, Verdict.JUDGE_ERROR, 0, "was not collected"))
         passes, comparisons = self._by_reference(items)
-        by_answers = bool(items) and passes and comparisons > 0
+        by_answers = passes and comparisons > 0
         verdict = Verdict.WRONG if by_answers else Verdict.JUDGE_ERROR
         return Ended(Outcome(group.key, test, verdict, 0, "compared nothing"))
 
@@ -175,24 +187,22 @@ class Exam:
             return None
         if verdict is Verdict.JUDGE_ERROR:
             return None
-        failure = failure_of(self.guests, group, ended.item, ended.seat)
-        return {"case": case_of(failure, verdict).to_json(), "kind": kind(ended.error)}
+        what = self._seen if isinstance(ended.error, Flaky) else None
+        what = what or seen(self.guests, ended.error, ended.seat.same)
+        case = case_of(failure_of(self.guests, group, ended.item, what), verdict)
+        return {"case": case.to_json(), "kind": kind(what.error)}
 
 
-def failure_of(guests: Guests, group: Group, item: pytest.Item, seat: Seat) -> Failure:
-    """What is known of a failure while its guest is still there."""
-    link = guests.link
-    assert link is not None
-    return Failure(
-        group=group,
-        test=name_of(item),
-        promise=promise(item),
-        error=seat.error or NotRun(),
-        calls=tuple(link.transcript.calls),
-        count=link.transcript.count,
-        last=seat.same.last,
-        output=guests.ask_fate().output if group.key == VISIBLE else None,
-    )
+def seen(guests: Guests, error: BaseException, same: Same | None) -> Seen:
+    """What there is to see of a failure just now; the next call changes it."""
+    assert guests.link is not None
+    transcript = guests.link.transcript
+    return Seen(error, tuple(transcript.calls), transcript.count, same.last if same else None)
+
+
+def failure_of(guests: Guests, group: Group, item: pytest.Item, what: Seen) -> Failure:
+    output = guests.ask_fate().output if group.key == VISIBLE else None
+    return Failure(group, name_of(item), promise(item), what, output)
 
 
 def sit_reference(item: pytest.Item, paper: Paper, desk: Desk) -> tuple[BaseException | None, int]:

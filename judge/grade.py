@@ -115,6 +115,17 @@ class Grading:
         self.terms = terms
         self.desk = hall.desk(paper.drill) if hall else None
         self.cpu_used_s = 0.0
+        self.troubles: list[str] = []
+
+    def verdict(self) -> PublicReport:
+        """The first pass alone."""
+        steps = self.first_pass()
+        while True:
+            try:
+                if isinstance(step := next(steps), Trouble):
+                    self.troubles.append(step.text)
+            except StopIteration as stop:
+                return stop.value[0]  # type: ignore[no-any-return]  # what a generator returns is not typed here
 
     def run(self) -> Iterator[Progress]:
         for _ in range(TRIES):
@@ -150,11 +161,12 @@ class Grading:
         if message["tell"] != "group":
             return Tick()
         group = next(group for group in self.paper.groups if group.key == message["group"])
-        outcomes += [Outcome.from_json(outcome) for outcome in message["outcomes"]]
+        new = [Outcome.from_json(outcome) for outcome in message["outcomes"]]
+        outcomes += new
         if (first := message["first"]) is not None:
             firsts.append(First(group, Case.from_json(first["case"]), first["kind"]))
-        ours = [outcome.reason for outcome in outcomes if outcome.verdict is Verdict.JUDGE_ERROR]
-        return Trouble(f"{group.key}: {ours[-1]}") if ours else GroupEnded(concluded(group, outcomes))
+        ours = [f"{one.test}: {one.reason}" for one in new if one.verdict is Verdict.JUDGE_ERROR]
+        return Trouble(f"group {group.key}: {ours[0]}") if ours else GroupEnded(concluded(group, outcomes))
 
     def _report(self, outcomes: list[Outcome], firsts: list[First], facts: Facts | None) -> PublicReport:
         report = conclude(self.paper.drill.revision, self.paper.groups, outcomes)

@@ -20,7 +20,7 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
 from judge import seat
-from judge.drill import Drill
+from judge.drill import Drill, load_drill
 from judge.exam import Desk, Items, Paper, name_of, sit_reference
 from judge.forked import in_fork
 from judge.profile import SEARCH, SEARCH_AND_SHRINK, use_profile
@@ -89,10 +89,13 @@ def desk_of(drill: Drill, items: Sequence[pytest.Item]) -> Desk:
 
 
 def at_cold_desk(drill: Drill, then: Callable[[Desk], None]) -> None:
-    """For a process that will not live on: collect this drill alone, forgetting what was loaded of it before."""
+    """For a process that will not live on: collect this drill alone, forgetting what was loaded of it before. Raises
+    `CollectionFailed` where the folder is not what was asked for any more."""
     for name, module in list(sys.modules.items()):
         if Path(getattr(module, "__file__", None) or "/").parent == drill.folder:
             del sys.modules[name]
+    if load_drill(drill.folder).revision != drill.revision:
+        raise CollectionFailed(f"{drill.slug} was changed while it was loaded")
     collect(test_files(drill), lambda items: then(desk_of(drill, items)))
 
 

@@ -14,17 +14,16 @@ from typing import Any
 
 import hypothesis
 import pytest
-from hypothesis.errors import HypothesisException
+from hypothesis.errors import Flaky, HypothesisException
 
 from judge.blame import kind
-from judge.edgecase import Failure, case_of
-from judge.exam import Aborted, Desk, Paper, failure_of
+from judge.edgecase import Seen, case_of
+from judge.exam import Aborted, Desk, Paper, failure_of, seen
 from judge.facts import Group
 from judge.guests import Guests
 from judge.line import ChildEnd
 from judge.profile import SEARCH, SEARCH_AND_SHRINK
 from judge.report import Case, Label
-from judge.same import Same
 from judge.seat import Inner, Seat, is_property, prepare, sit
 from judge.verdict import Verdict
 from sandbox.errors import GuestFault, SandboxError
@@ -95,35 +94,46 @@ class Trial:
         self.first = first
         self.item = item
         self.deadline = deadline
-        self.best: Failure | None = None
+        self.best: Seen | None = None
 
     def case(self) -> Case | None:
         """None where the test passes now."""
-        alone = self._alone()
+        alone, label = self._alone()
         if alone is not None:
-            return self._finished(alone, Label.REPRODUCIBLE)
+            return self._finished(alone, label)
         if not is_property(self.item):
             return None
         together = self._together()
         return self._finished(together, Label.ONLY_AFTER_OTHERS) if together else None
 
-    def _alone(self) -> Failure | None:
+    def _alone(self) -> tuple[Seen | None, Label]:
         """Search and shrink with a fresh guest child for each example."""
         prepare(self.item, self.retake.paper.seed, SEARCH_AND_SHRINK)
         seat = self._seat(self._fresh_example)
         error = sit(self.item, seat)
-        if isinstance(error, Fell):
-            seat.error = error.fault
-        if self._is_other(seat.error):  # nothing found, or stopped by us
-            return self.best
-        return self._failure(seat)
+        if isinstance(error, Flaky):
+            return self.best, Label.NOT_DETERMINISTIC
+        error = error.fault if isinstance(error, Fell) else error
+        if error is None or self._is_other(error):  # nothing found, or stopped by us
+            return self.best, Label.REPRODUCIBLE
+        return seen(self.guests, error, seat.same), Label.REPRODUCIBLE
 
-    def _together(self) -> Failure | None:
+    def _together(self) -> Seen | None:
         """As in the first pass; the record goes on over all examples, since it is all of them that fail."""
         prepare(self.item, self.retake.paper.seed, SEARCH)
-        seat = self._seat(lambda test, values: test(**values))
-        error = sit(self.item, seat)
-        return None if error is None or isinstance(error, SandboxError) else self._failure(seat)
+        found: list[Seen] = []
+
+        def around(test: Inner, values: dict[str, Any]) -> None:
+            try:
+                test(**values)
+            except HypothesisException:
+                raise
+            except (GuestFault, Exception) as error:
+                found.append(seen(self.guests, error, values.get("same")))
+                raise
+
+        sit(self.item, self._seat(around))
+        return found[0] if found else None
 
     def _seat(self, around: Any) -> Seat:
         return Seat(self.guests.fresh(), self.retake.desk.siblings, around)
@@ -146,18 +156,16 @@ class Trial:
         """Whether this is the failure we are after; the smallest one seen is kept."""
         if self._is_other(error):
             return False
-        failure = self._failure(Seat(None, self.retake.desk.siblings, same=values.get("same", Same()), error=error))
-        if self.best is None or failure.count <= self.best.count:
-            self.best = failure
+        what = seen(self.guests, error, values.get("same"))
+        if self.best is None or what.count <= self.best.count:
+            self.best = what
         return True
 
-    def _is_other(self, error: BaseException | None) -> bool:
-        return error is None or (kind(error) != self.first.kind and not self.first.kind.startswith("Flaky"))
+    def _is_other(self, error: BaseException) -> bool:
+        return kind(error) != self.first.kind
 
-    def _failure(self, seat: Seat) -> Failure:
-        return failure_of(self.guests, self.first.group, self.item, seat)
-
-    def _finished(self, failure: Failure, label: Label) -> Case:
+    def _finished(self, what: Seen, label: Label) -> Case:
+        failure = failure_of(self.guests, self.first.group, self.item, what)
         case = case_of(failure, self.first.case.verdict)
         larger = self.first.case.calls if self.first.case.calls > case.calls else None
         return replace(case, label=label, shrunk_from=larger)
