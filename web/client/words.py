@@ -47,8 +47,8 @@ def case_text(case: dict[str, Any]) -> str:
         lines.append(f"Promise: {case['promise']}")
     lines += ["", *_steps(case), ""]
     if case.get("expected") is not None:
-        where = f" at {case['path']}" if case.get("path") else ""
-        lines += [f"Expected{where}: {case['expected']}", f"Got{' ' * (len(where) + 5)}: {case['actual']}"]
+        label = f"Expected at {case['path']}:" if case.get("path") else "Expected:"
+        lines += [f"{label} {case['expected']}", f"{'Got:':<{len(label)}} {case['actual']}"]
     size = f"{case['calls']} calls" if case["calls"] != 1 else "1 call"
     shrunk = f", shrunk from {case['shrunk_from']}" if case.get("shrunk_from") else ""
     label = f"; {case['label'].replace('_', ' ')}" if case.get("label") else ""
