@@ -205,8 +205,11 @@ def failure_of(guests: Guests, group: Group, item: pytest.Item, what: Seen) -> F
     return Failure(group, name_of(item), promise(item), what, output)
 
 
-def sit_reference(item: pytest.Item, paper: Paper, desk: Desk) -> tuple[BaseException | None, int]:
-    prepare(item, paper.seed, SEARCH)
+def sit_reference(
+    item: pytest.Item, paper: Paper, desk: Desk, most: int | None = None
+) -> tuple[BaseException | None, int]:
+    """The reference in this process, in place of the submission: how it ended, and its comparisons."""
+    prepare(item, paper.seed, SEARCH, most)
     seat = Seat(only(desk.siblings.reference, paper.drill.entry), desk.siblings)
     return sit(item, seat), seat.same.comparisons
 

@@ -35,6 +35,7 @@ OPTIONS = (
     *(f"-pno:{name}" for name in UNWANTED),
 )
 TRIAL_S = 120.0
+REHEARSED = 2
 
 
 class CollectionFailed(Exception):
@@ -134,21 +135,18 @@ def trial(drill: Drill) -> str:
 
 
 def rehearse(drill: Drill, desk: Desk) -> str:
-    """Whether the reference passes everything in this process, and compares enough; a sentence if not."""
+    """Whether every declared test was collected, and the reference passes a few examples of each; a sentence if not.
+    That it passes them all, and compares enough, is seen when it is measured through the wall."""
     paper = Paper(drill, drill.reference, drill.groups_of("submit"), seed=0)
     for group in paper.groups:
-        made = 0
         for test in group.tests:
             items = desk.of(group, test)
             if not items:
                 return f"{test} of group {group.key} was not collected"
             for item in items:
-                error, comparisons = sit_reference(item, paper, desk)
+                error, _ = sit_reference(item, paper, desk, most=REHEARSED)
                 if error is not None:
                     return f"the reference fails {test}: {type(error).__name__}: {error}"[:2000]
-                made += comparisons
-        if made < group.comparisons:
-            return f"the reference makes {made} comparisons in group {group.key}, {group.comparisons} are declared"
     return ""
 
 

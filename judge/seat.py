@@ -17,6 +17,8 @@ from judge.siblings import Siblings
 
 SUPPRESSED = (HealthCheck.function_scoped_fixture, HealthCheck.too_slow)
 
+OWN = pytest.StashKey[settings]()  # what a property was decorated with, whatever it was bound to since
+
 Inner = Callable[..., Any]
 
 
@@ -67,13 +69,16 @@ def _each_example(inner: Inner, seat: Seat) -> Inner:
     return example
 
 
-def prepare(item: pytest.Item, number: int, phases: tuple[Phase, ...]) -> bool:
-    """Bind a property's draws to this seed and these phases, whatever it was decorated with. False for a plain test."""
+def prepare(item: pytest.Item, number: int, phases: tuple[Phase, ...], most: int | None = None) -> None:
+    """Bind a property's draws to this seed and these phases, and to `most` examples, whatever it was decorated with.
+    Nothing is to be done for a plain test."""
     if not is_property(item):
-        return False
+        return
     test: Any = getattr(item, "obj", None)
+    own = item.stash.setdefault(OWN, test._hypothesis_internal_use_settings)
     test._hypothesis_internal_use_settings = settings(
-        test._hypothesis_internal_use_settings,
+        own,
+        max_examples=own.max_examples if most is None else min(most, own.max_examples),
         phases=phases,
         database=None,
         deadline=None,
@@ -84,7 +89,6 @@ def prepare(item: pytest.Item, number: int, phases: tuple[Phase, ...]) -> bool:
     )
     test._hypothesis_internal_database_key = b"none"  # else the source is read and hashed on every run
     seed(number)(test)
-    return True
 
 
 def is_property(item: pytest.Item) -> bool:
