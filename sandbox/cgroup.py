@@ -151,13 +151,17 @@ class Hierarchy:
         return Group(folders, self.unified)
 
     def sweep(self) -> int:
-        """End and remove every group of an earlier life; the base folders stay for this one."""
-        folders = [folder for base in set(self.bases.values()) for folder in base.iterdir() if folder.is_dir()]
-        names = {folder.name for folder in folders}
-        for name in names:
-            group = Group({controller: base / name for controller, base in self.bases.items()}, self.unified)
-            group.kill()
-            group.remove()
+        """End and remove every group of an earlier life, wherever that life's keeper stood in the tree."""
+        ours = {_identity(base) for base in self.bases.values()}
+        names = set()
+        for base in _bases_called(next(iter(self.bases.values())).name):
+            for folder in filter(Path.is_dir, base.iterdir()):
+                names.add(folder.name)
+                group = Group(dict.fromkeys(WANTED, folder), self.unified)
+                group.kill()
+                group.remove()
+            if _identity(base) not in ours:
+                _remove_folder(base)
         return len(names)
 
     def remove(self) -> None:
@@ -180,6 +184,18 @@ def _mounts() -> list[_Mount]:
         if kind in ("cgroup", "cgroup2"):
             found.append(_Mount(Path(before.split()[4]), kind == "cgroup2", frozenset(options.split(","))))
     return found
+
+
+def _bases_called(name: str) -> list[Path]:
+    """Every folder of this name in any hierarchy: a keeper started elsewhere puts its groups elsewhere."""
+    points = [mount.point for mount in _mounts() if mount.point.is_dir()]
+    roots = {_identity(point): point for point in points}  # a hierarchy may be mounted twice
+    return [Path(folder) for root in roots.values() for folder, _, _ in os.walk(root) if folder.endswith(f"/{name}")]
+
+
+def _identity(folder: Path) -> tuple[int, int]:
+    found = folder.stat()
+    return found.st_dev, found.st_ino
 
 
 def mount_of(controller: str) -> Path | None:

@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,7 @@ from sandbox.tenancy import Tenancy, Terms
 log = logging.getLogger("keeper")
 
 WATCH_S = 0.02
-TIDY_EVERY = 100
+TIDY_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +76,15 @@ class House:
         self._stopped = threading.Event()
 
     def watch(self) -> None:
-        """The warden: ends whoever is over a limit."""
-        rounds = 0
+        """The warden: ends whoever is over a limit; sleeps while nobody is leased."""
+        tidied = time.monotonic()
         while not self._stopped.wait(WATCH_S):
+            with self._change:
+                self._change.wait_for(lambda: self._tenants or self._stopped.is_set(), TIDY_S)
             for tenant in list(self._tenants):
                 self._look_at(tenant)
-            rounds += 1
-            if rounds % TIDY_EVERY == 0:
+            if time.monotonic() - tidied > TIDY_S:
+                tidied = time.monotonic()
                 self.pool.tidy()
 
     @staticmethod
@@ -154,7 +157,9 @@ class House:
         except NoRoom as error:
             raise Refused("no_room", str(error)) from error
         tenant = Tenancy(self.pool, guest, terms)
-        self._tenants.add(tenant)
+        with self._change:
+            self._tenants.add(tenant)
+            self._change.notify_all()
         return tenant
 
     def _facts(self, tenant: Tenancy) -> dict[str, Any]:
@@ -185,6 +190,7 @@ class House:
         """Hang up on everybody, wait until their guests are gone, then end the warm ones."""
         self._stopped.set()
         with self._change:
+            self._change.notify_all()
             for sock in self._guests.values():
                 with contextlib.suppress(OSError):  # it hung up first
                     sock.shutdown(socket.SHUT_RDWR)
