@@ -211,7 +211,7 @@ def test_the_host_s_files_are_out_of_reach(guest: Guest, holds: Callable[[Promis
     """Neither this repository, nor the keeper's folder, nor anybody's home is there to be read."""
     if not holds(Promise.FILES):
         return
-    wanted = [__file__, str(workshop.place.run / "keeper.lock"), "/etc/shadow", "/root/.bashrc", "/var/run/docker.sock"]
+    wanted = [__file__, str(workshop.place.run / "keeper.lock"), "/etc/shadow", "/etc/gshadow", "/var/run/docker.sock"]
     assert guest.do(ERROR + "def go(paths): return [attempt(open, p) for p in paths]", wanted) in (
         ["FileNotFoundError"] * len(wanted),
         ["FileNotFoundError", "FileNotFoundError", "PermissionError", "PermissionError", "FileNotFoundError"],
