@@ -10,15 +10,15 @@ import httpx2
 import psutil
 import pytest
 
-from tests.operate.house import House, free_port, source
+from tests.operate.house import DRILLS, SMALL, House, free_port, source
 from tests.parts import wait_for
 
-pytestmark = [pytest.mark.redis, pytest.mark.bubblewrap]
+pytestmark = [pytest.mark.redis, pytest.mark.bubblewrap, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    house = House(tmp_path_factory.mktemp("house") / "var", free_port())
+    house = House(tmp_path_factory.mktemp("house") / "var", free_port(), DRILLS)
     try:
         yield house.ready()
     finally:
@@ -105,7 +105,7 @@ def test_a_killed_room_is_named_and_comes_back(house: House, room: str) -> None:
 def test_the_end_leaves_nothing_behind(own_house: House, number: int) -> None:
     """After a submission and a Ctrl-C or SIGTERM: no process, folder, socket, mount or port is left."""
     api = own_house.api()
-    api.grade(source("reference.py"))
+    api.grade(source("reference.py", SMALL))
     api.close()
     family, run = own_house.family(), own_house.run_folder()
     assert own_house.end(number) == 0
@@ -144,7 +144,7 @@ def test_a_killed_supervisor_takes_everything_along(tmp_path: Path) -> None:
 def test_what_was_accepted_before_is_there_after(own_house: House) -> None:
     """State lasts: the submission is shown by the next run, and the token still works."""
     api = own_house.api()
-    done = api.grade(source("reference.py"))
+    done = api.grade(source("reference.py", SMALL))
     api.close()
     own_house.end()
     again = House(own_house.state, own_house.port).ready()

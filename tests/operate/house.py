@@ -18,12 +18,14 @@ import httpx2
 import psutil
 
 ROOT = Path(__file__).resolve().parents[2]
-DRILL = "block-allocator"
+DRILLS = ROOT / "drills"
+SMALL = ROOT / "tests" / "judge" / "drills"  # one small drill: its grader is ready sooner
+DRILL = {DRILLS: "block-allocator", SMALL: "counter"}
 
 
-def source(name: str) -> str:
+def source(name: str, drills: Path = DRILLS) -> str:
     """A file of the drill that the tests submit."""
-    (folder,) = (ROOT / "drills").glob(f"*/{DRILL}")
+    (folder,) = drills.glob(f"*/{DRILL[drills]}")
     return (folder / name).read_text()
 
 
@@ -37,13 +39,14 @@ def free_port() -> int:
 class Api:
     """The API as a program sees it."""
 
-    def __init__(self, url: str, token: str) -> None:
+    def __init__(self, url: str, token: str, drills: Path = DRILLS) -> None:
+        self._drill = DRILL[drills]
         headers = {"Authorization": f"Bearer {token}"}
         self._client = httpx2.Client(base_url=f"{url}/api/v1", headers=headers, timeout=60)
 
     def grade(self, text: str, kind: str = "submit") -> dict[str, Any]:
         """Submit and wait for the end; the submission as the API shows it."""
-        sent = self._client.post("/submissions", json={"drill": DRILL, "source": text, "kind": kind})
+        sent = self._client.post("/submissions", json={"drill": self._drill, "source": text, "kind": kind})
         assert sent.status_code == 201, sent.text
         return self.wait(sent.json()["id"])
 
@@ -62,10 +65,11 @@ class Api:
 class House:
     """`prefilld run`, started for real."""
 
-    def __init__(self, state: Path, port: int, env: Mapping[str, str] | None = None) -> None:
-        self.state, self.port = state, port
+    def __init__(self, state: Path, port: int, drills: Path = SMALL, env: Mapping[str, str] | None = None) -> None:
+        self.state, self.port, self.drills = state, port, drills
         self.config = state.parent / f"{state.name}-config"
         words = [sys.executable, "-m", "web.operate.main", "run", "--state", str(state), "--port", str(port)]
+        words += ["--drills", str(drills)]
         own = {"XDG_CONFIG_HOME": str(self.config), "PREFILL_SANDBOX": "bubblewrap", "PREFILL_POOL": "1", **(env or {})}
         self.process = subprocess.Popen(
             words, cwd=ROOT, env={**os.environ, **own}, text=True, start_new_session=True,
@@ -83,7 +87,7 @@ class House:
         self._lines.put("")  # the end
         self.process.stdout.close()
 
-    def until(self, pattern: str, seconds: float = 120) -> str:
+    def until(self, pattern: str, seconds: float = 240) -> str:
         """Read what it says until a line matches."""
         limit = time.monotonic() + seconds
         while time.monotonic() < limit:
@@ -110,7 +114,7 @@ class House:
     def api(self) -> Api:
         url = f"http://127.0.0.1:{self.port}"
         hosts = json.loads((self.config / "prefill" / "hosts.json").read_text())
-        return Api(url, hosts["hosts"][url]["token"])
+        return Api(url, hosts["hosts"][url]["token"], self.drills)
 
     def family(self) -> list[psutil.Process]:
         return psutil.Process(self.process.pid).children(recursive=True)

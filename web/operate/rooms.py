@@ -37,7 +37,7 @@ class Rooms:
         return f"http://{name}:{self.port}"
 
     def waves(self) -> tuple[tuple[Child, ...], ...]:
-        return (self._redis(),), (self._keeper(), self._recorder()), (self._grader(), self._web())
+        return (self._redis(),), (self._keeper(), self._recorder()), (self._web(), self._grader())
 
     def _redis(self) -> Child:
         ready = readiness.redis_ready(self.redis.url, f"{self.redis.binary}, append-only file in {self.redis.data}")
@@ -58,7 +58,8 @@ class Rooms:
     def _grader(self) -> Child:
         ready = readiness.worker_ready(self.redis.url, f"grades the drills of {self.drills}")
         env = {**self._shared("grader"), "PREFILL_RUN": str(self.run)}
-        return Child("grader", command("grader"), _environment(env), ready)
+        # It first measures each drill's reference on this machine, which takes as long as there are drills.
+        return Child("grader", command("grader"), _environment(env), ready, start_s=600)
 
     def _web(self) -> Child:
         env = {

@@ -15,6 +15,7 @@ from web.operate.process import Child, Running, adopt_orphans, kill_descendants,
 
 Say = Callable[[str], None]
 _TICK_S = 0.1
+_PATIENCE_S = 8.0
 
 
 class Supervisor:
@@ -44,7 +45,8 @@ class Supervisor:
             self._await(running)
 
     def _await(self, running: Running) -> None:
-        until = time.monotonic() + running.child.start_s
+        begun = time.monotonic()
+        until, patient = begun + running.child.start_s, False
         while not self.stopping:
             if sentence := running.child.ready(running.pid):
                 self._say(f"  {running.child.name:<10}{sentence}")
@@ -53,6 +55,9 @@ class Supervisor:
                 raise self._did_not_start(running, fate)
             if time.monotonic() > until:
                 raise self._did_not_start(running, f"was not ready within {running.child.start_s:.0f} s")
+            if not patient and time.monotonic() > begun + _PATIENCE_S:
+                patient = True
+                self._say(f"  {running.child.name:<10}is still getting ready …")
             self._stop.wait(_TICK_S)
 
     def _did_not_start(self, running: Running, fate: str) -> Complaint:
