@@ -18,13 +18,13 @@ pieces = st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=5)
 
 
 @st.composite
-def items_in_order(draw, identifiers=IDENTIFIERS):
+def items_in_order(draw):
     """Image items as an engine has them: sorted, disjoint, sometimes adjacent, sometimes beyond the known tokens."""
     items, free_from = [], 0
     for _ in range(draw(st.integers(0, 3))):
         offset = free_from + draw(st.integers(0, 4))
         length = draw(st.integers(1, 5))
-        items.append((draw(st.sampled_from(identifiers)), offset, length))
+        items.append((draw(st.sampled_from(IDENTIFIERS)), offset, length))
         free_from = offset + length
     return items
 
@@ -49,6 +49,18 @@ def start(solution, request, prompt=None):
 
 def one_to(count):
     return list(range(1, count + 1))
+
+
+# --- one request, and another beside it
+
+
+def test_two_requests_do_not_mix(solution, same, drill):
+    """Appends to one request leave another alone, however they alternate."""
+    left, right = solution.RequestHasher(2, [1]), solution.RequestHasher(2, [5])
+    expected = drill.model.hashes({"block_size": 2, "tokens": [1, 2]})
+    same(left.append([2, 3]), expected)
+    same(right.append([6, 7]), drill.model.hashes({"block_size": 2, "tokens": [5, 6]}))
+    same(left.hashes(), expected)
 
 
 # --- the start of the chain
@@ -132,12 +144,21 @@ def test_one_append_may_complete_many_blocks(solution, same, drill):
     same(request.append([4, 5, 6, 7, 8, 9, 10, 11, 12, 13]), expected)
 
 
+@given(size=st.integers(1, 3), waiting=st.integers(0, 2), count=st.integers(0, 9))
+@settings(max_examples=40)
+def test_an_append_answers_all_blocks_it_completes(solution, same, drill, size, waiting, count):
+    """One append after a prompt that fills no block answers the hashes of all blocks that are now full."""
+    tokens = one_to(min(waiting, size - 1) + count)
+    request = solution.RequestHasher(size, tokens[: len(tokens) - count])
+    same(request.append(tokens[len(tokens) - count :]), drill.model.hashes({"block_size": size, "tokens": tokens}))
+
+
 @given(size=st.integers(1, 3), parts=pieces)
 @settings(max_examples=40)
 def test_an_append_answers_the_new_hashes_only(solution, same, drill, size, parts):
     """Each append answers the hashes of the blocks that it completed, and [] if it completed none."""
     request, tokens, known = solution.RequestHasher(size, []), [], 0
-    for part in parts:
+    for part in [*parts, []]:
         tokens = tokens + part
         expected = drill.model.hashes({"block_size": size, "tokens": tokens})
         same(request.append(part), expected[known:])
@@ -153,14 +174,6 @@ def test_the_cuts_between_appends_leave_no_trace(solution, same, drill, size, pr
         request.append(part)
     whole = prompt + [token for part in parts for token in part]
     same(request.hashes(), drill.model.hashes({"block_size": size, "tokens": whole}))
-
-
-def test_two_requests_do_not_mix(solution, same, drill):
-    """Appends to one request leave another alone, however they alternate."""
-    left, right = solution.RequestHasher(2, [1]), solution.RequestHasher(2, [5])
-    same(left.append([2, 3]), drill.model.hashes({"block_size": 2, "tokens": [1, 2]}))
-    same(right.append([6]), drill.model.hashes({"block_size": 2, "tokens": [5, 6]}))
-    same(left.hashes(), drill.model.hashes({"block_size": 2, "tokens": [1, 2]}))
 
 
 # --- the chain
@@ -180,11 +193,17 @@ def test_a_hash_stands_for_the_whole_prefix(solution, same, drill, size, tokens)
     same(start(solution, request).hashes(), drill.model.hashes(request))
 
 
-def test_keys_of_an_earlier_block_reach_the_later_ones(solution, same, drill):
-    """Two requests that differ only in the image of block 0 share no later block either."""
-    for image in ("x", "y"):
-        request = {"block_size": 2, "tokens": [0, 0, 0, 0], "mm": [(image, 0, 2)]}
-        same(start(solution, request).hashes(), drill.model.hashes(request))
+@given(request=requests())
+@settings(max_examples=30)
+def test_each_hash_is_made_from_the_one_before(solution, same, request):
+    """A request's hash i is hash_block of its hash i - 1, the tokens of block i and the extra keys of block i."""
+    size, told = request["block_size"], {name: request[name] for name in ("lora", "mm", "salt")}
+    parent, expected = solution.none_hash(request["seed"]), []
+    for first in range(0, len(request["tokens"]) - size + 1, size):
+        keys = solution.extra_keys(first, first + size, **told)
+        parent = solution.hash_block(parent, request["tokens"][first : first + size], keys)
+        expected.append(parent)
+    same(start(solution, request).hashes(), expected)
 
 
 # --- adapters
@@ -256,44 +275,61 @@ def test_a_request_hashes_its_keys_in_that_order(solution, same, drill):
     same(start(solution, request).hashes(), drill.model.hashes(request))
 
 
-def test_a_salt_is_no_adapter(solution, same, drill):
-    """A salt and an adapter that are spelled alike have different keys and different hashes."""
+def test_a_salt_says_that_it_is_one(solution, same, drill):
+    """A salt's key begins with its kind, so that no adapter of the same spelling can have it."""
     same(solution.extra_keys(0, 4, lora=None, mm=[], salt="x"), [("cache_salt", "x")])
-    same(solution.extra_keys(0, 4, lora=("x", "x"), mm=[], salt=None), [("lora", "x", "x")])
-    for told in ({"salt": "x"}, {"lora": ("x", "x")}):
-        request = {"block_size": 4, "tokens": one_to(4), **told}
-        same(start(solution, request).hashes(), drill.model.hashes(request))
-
-
-@given(block=st.integers(0, 3), salt=st.sampled_from([None, "s"]), items=items_in_order(["A"]))
-@settings(max_examples=40)
-def test_no_keys_is_none_and_never_an_empty_list(solution, same, drill, block, salt, items):
-    """A block that none of the request's extras touches answers None."""
-    told = {"lora": None, "mm": items, "salt": salt}
-    same(
-        solution.extra_keys(block * 3, block * 3 + 3, **told),
-        drill.model.extra_keys(block * 3, block * 3 + 3, **told),
-    )
-
-
-def test_blocks_past_the_last_item_are_plain_text(solution, same, drill):
-    """After the last image a block is hashed with null in the place of its keys."""
-    request = {"block_size": 4, "tokens": one_to(12), "mm": [("A", 0, 4), ("B", 4, 4)]}
+    request = {"block_size": 4, "tokens": one_to(4), "salt": "x"}
     same(start(solution, request).hashes(), drill.model.hashes(request))
+
+
+@given(offset=st.integers(0, 3), length=st.integers(1, 3), gap=st.integers(1, 3))
+@settings(max_examples=20)
+def test_no_keys_is_none_and_never_an_empty_list(solution, same, offset, length, gap):
+    """A block behind the last image depends on its tokens alone: None."""
+    begin = offset + length + gap
+    same(solution.extra_keys(begin, begin + 4, lora=None, mm=[("A", offset, length)], salt=None), None)
+
+
+def test_a_block_without_keys_is_hashed_as_plain_text(solution, same):
+    """In a request with an image in block 0, block 1 is hashed with null in the place of its keys."""
+    first = solution.RequestHasher(4, [1, 2, 3, 4], mm=[("A", 0, 1)]).hashes()
+    second = solution.hash_block(first[-1], [5, 6, 7, 8], None)
+    same(solution.RequestHasher(4, one_to(8), mm=[("A", 0, 1)]).hashes(), [*first, second])
 
 
 # --- images and other items
 
 
-@given(block=st.integers(0, 3), before=st.integers(0, 3), length=st.integers(1, 12))
+@given(at=st.integers(0, 3))
+@settings(max_examples=10)
+def test_a_key_holds_the_offset_inside_the_block(solution, same, at):
+    """The same image one token later in its block is another key."""
+    same(solution.extra_keys(4, 8, **{**PLAIN, "mm": [("A", 4 + at, 1)]}), [("mm", "A", at)])
+
+
+def test_an_image_moved_by_one_token_is_another_block(solution, same, drill):
+    """Placeholders are all the same token: only the offset tells where among them an image begins."""
+    for at in (0, 1):
+        request = {"block_size": 4, "tokens": [0, 0, 0, 0], "mm": [("A", at, 2)]}
+        same(start(solution, request).hashes(), drill.model.hashes(request))
+
+
+@given(image=st.sampled_from(["x", "y"]), block=st.integers(0, 2))
+@settings(max_examples=20)
+def test_blocks_from_the_image_on_depend_on_its_content(solution, same, drill, image, block):
+    """Another image behind the same placeholder tokens changes every hash from its block on, and none before."""
+    request = {"block_size": 2, "tokens": [7, 0, 0, 0, 7, 7], "mm": [(image, block * 2, 1)]}
+    same(start(solution, request).hashes(), drill.model.hashes(request))
+
+
+@given(before=st.integers(0, 3), spans=st.integers(0, 3), ends=st.integers(1, 3), block=st.integers(0, 3))
 @settings(max_examples=40)
-def test_an_item_is_a_key_of_every_block_it_covers(solution, same, drill, block, before, length):
+def test_an_item_is_a_key_of_every_block_it_covers(solution, same, before, spans, ends, block):
     """A long image is in the keys of each block that holds a part of it, at a negative offset after the first."""
-    told = {**PLAIN, "mm": [("A", before, length)]}
-    same(
-        solution.extra_keys(block * 4, block * 4 + 4, **told),
-        drill.model.extra_keys(block * 4, block * 4 + 4, **told),
-    )
+    last = max(spans, 1 if ends <= before else 0)
+    item, block = ("A", before, last * 4 + ends - before), min(block, last)
+    keys = solution.extra_keys(block * 4, block * 4 + 4, lora=None, mm=[item], salt=None)
+    same(keys, [("mm", "A", before - block * 4)])
 
 
 def test_a_request_hashes_a_long_item_into_every_block(solution, same, drill):
@@ -338,28 +374,6 @@ def test_a_request_puts_each_item_into_its_blocks_only(solution, same, drill, si
     """Images that touch each other or a block's edge are hashed into the blocks that hold their tokens."""
     items = [("A", 0, first), ("B", first + gap, second)]
     request = {"block_size": size, "tokens": [0] * 9, "mm": items}
-    same(start(solution, request).hashes(), drill.model.hashes(request))
-
-
-@given(at=st.integers(0, 3))
-@settings(max_examples=10)
-def test_a_key_holds_the_offset_inside_the_block(solution, same, at):
-    """The same image one token later in its block is another key."""
-    same(solution.extra_keys(4, 8, **{**PLAIN, "mm": [("A", 4 + at, 1)]}), [("mm", "A", at)])
-
-
-def test_an_image_moved_by_one_token_is_another_block(solution, same, drill):
-    """Placeholders are all the same token: only the offset tells where among them an image begins."""
-    for at in (0, 1):
-        request = {"block_size": 4, "tokens": [0, 0, 0, 0], "mm": [("A", at, 2)]}
-        same(start(solution, request).hashes(), drill.model.hashes(request))
-
-
-@given(image=st.sampled_from(["x", "y"]), offset=st.integers(0, 4), tokens=st.just([7, 0, 0, 0, 7, 7]))
-@settings(max_examples=20)
-def test_blocks_from_the_image_on_depend_on_its_content(solution, same, drill, image, offset, tokens):
-    """Another image behind the same placeholder tokens changes every hash from its first block on, none before."""
-    request = {"block_size": 2, "tokens": tokens, "mm": [(image, offset, 1)]}
     same(start(solution, request).hashes(), drill.model.hashes(request))
 
 
