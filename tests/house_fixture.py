@@ -64,9 +64,8 @@ class House:
 
     def prefill(self, *words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
         """Run the command as a person would, in `folder`."""
-        command = [sys.executable, "-m", "web.client.main", *words]
-        environment = self.environment | {"PYTHONPATH": str(REPOSITORY)}
-        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+        command = [str(Path(sys.executable).with_name("prefill")), *words]
+        return subprocess.run(command, cwd=folder, env=self.environment, capture_output=True, text=True, timeout=120)
 
     def processes(self, module: str) -> list[psutil.Process]:
         """The house's processes whose command line names `module`, parents first."""

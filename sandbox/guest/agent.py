@@ -86,7 +86,6 @@ class Agent:
 
     def _drain(self, child: Child) -> None:
         if child.drain(self._terms.output_octets):
-            child.kill()
             self._say("flooded", child.nonce)
 
     def _listen(self) -> tuple[str, Any]:

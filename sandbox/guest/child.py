@@ -90,7 +90,10 @@ class Child:
         return [descriptor for descriptor in (self.pipe, self.pidfd) if descriptor is not None]
 
     def drain(self, most: int) -> bool:
-        """Read what was written, keeping the first `most` bytes; True once, when it has become too much."""
+        """Read what was written, keeping the first `most` bytes; True once, when it has become too much.
+
+        Then the child is killed before its pipe is closed: one that saw the broken pipe first would tell another end.
+        """
         while self.pipe is not None:
             try:
                 part = os.read(self.pipe, _READ_AT_ONCE)
@@ -98,6 +101,8 @@ class Child:
                 return False
             self.output += part[: max(0, most - len(self.output))]
             self.written += len(part)
+            if self.written > most:
+                self.kill()
             if not part or self.written > most:
                 self._close_pipe()
                 return self.written > most

@@ -165,7 +165,8 @@ def _p95(values: list[float]) -> float:
 
 def _lines(rows: list[Row], rate: float, sandbox: str) -> Iterator[str]:
     yield f"sandbox {sandbox}; milliseconds, median / 95th percentile"
-    yield f"{'drill':<17}{'answer':<10}{'judge':>15}{'warm pytest':>15}{'container':>11}{'ratio':>7}{'added':>8}{'x faster':>9}{'CPU s':>7}"
+    heads = f"{'judge':>15}{'warm pytest':>15}{'container':>11}{'ratio':>7}{'added':>8}{'x faster':>9}{'CPU s':>7}"
+    yield f"{'drill':<17}{'answer':<10}{heads}"
     for row in rows:
         yield (
             f"{row.drill:<17}{row.answer:<10}{row.judge_p50_ms:>7.0f} /{row.judge_p95_ms:>6.0f}"

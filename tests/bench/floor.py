@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import hypothesis  # noqa: F401  warm: the floor does not pay for imports
+import hypothesis
 import pytest
 
 from judge import plugin, profile  # noqa: F401  the plugin is named on pytest's command line

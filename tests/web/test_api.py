@@ -209,7 +209,7 @@ GOOD = {"drill": "adder", "source": "x = 1", "kind": "run"}
 BODIES: dict[str, tuple[bytes, int]] = {
     "nothing": (b"", 400),
     "no json": (b"{", 400),
-    "not utf-8": (b'{"drill":"adder","kind":"run","source":"\xff\xfe"}', 400),
+    "not utf-8": (b'{"drill":"adder","kind":"run","source":"\xff\xfe"}', 422),
     "a list": (b"[]", 422),
     "null": (b"null", 422),
     "a number": (b"7", 422),

@@ -42,12 +42,23 @@ def of_refusal(refused: Refused) -> Response:
 def of_http(error: HTTPException) -> Response:
     """What Flask or Werkzeug raised: no such address, wrong method, too large, unreadable, broken."""
     status = error.code or 500
+    if status == 400 and (garbled := _not_utf8()):
+        return problem(422, "not_utf8", "Not UTF-8", garbled)
     code = CODES.get(status, "internal" if status >= 500 else "refused")
     answer = problem(status, code, error.name, SENTENCES.get(status, ""))
     for name, value in error.get_headers():
         if name.lower() in ("allow", "retry-after"):
             answer.headers[name] = value
     return answer
+
+
+def _not_utf8() -> str:
+    """Where the body stops being UTF-8, for a body that could not be read as JSON for that reason."""
+    try:
+        request.get_data().decode()
+    except UnicodeDecodeError as error:
+        return f"The request is not UTF-8 at byte {error.start}. Save the source as UTF-8, then send it again."
+    return ""
 
 
 def of_validation(error: HTTPError) -> Response:
@@ -57,7 +68,8 @@ def of_validation(error: HTTPError) -> Response:
     if status != 422:
         return problem(status, code, str(error.message), SENTENCES.get(status, ""))
     errors = list(_places(error.detail if isinstance(error.detail, Mapping) else {}))
-    return problem(422, code, "The request does not fit", "See `errors`.", errors=errors)
+    detail = "; ".join(f"{error['pointer']}: {error['detail']}" for error in errors)
+    return problem(422, code, "The request does not fit", detail, errors=errors)
 
 
 def _places(detail: Mapping[str, Any]) -> list[dict[str, str]]:

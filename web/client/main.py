@@ -44,12 +44,11 @@ def prefill(ctx: click.Context) -> None:
 def main() -> None:
     """Run the command; an interrupted one ends with 130, as shells expect."""
     try:
-        prefill(standalone_mode=False)
+        status = prefill(standalone_mode=False)
     except click.Abort:
         click.echo("Interrupted.", err=True)
         raise SystemExit(INTERRUPTED) from None
     except click.ClickException as error:
         error.show()
         raise SystemExit(error.exit_code) from None
-    except click.exceptions.Exit as done:
-        raise SystemExit(done.exit_code) from None
+    raise SystemExit(status or 0)  # click hands an `Exit` back as its status
