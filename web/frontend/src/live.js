@@ -95,7 +95,7 @@ async function reveal(life, event) {
   if (!form) return;
   event.preventDefault();
   try {
-    const answer = await fetch(form.action, {
+    const answer = await fetch(form.getAttribute("action"), {
       method: "POST",
       body: new URLSearchParams(new FormData(form)),
       headers: { "X-Requested-With": "fetch" },

@@ -110,7 +110,7 @@ function busy(on) {
 
 async function post(action) {
   const body = JSON.stringify({ source: view.state.doc.toString(), action, once: crypto.getRandomValues(new Uint32Array(4)).join("") });
-  const answer = await fetch(form.action, {
+  const answer = await fetch(form.getAttribute("action"), {
     method: "POST",
     body,
     headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": drill.csrf },
