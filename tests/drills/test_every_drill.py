@@ -7,14 +7,9 @@ and the tests here read what came out. The runs of a drill are queued when its f
 import ast
 import functools
 import os
-import re
 import signal
-import subprocess
-import sys
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -23,24 +18,15 @@ from judge.drill import Drill, load_drill
 from judge.facts import Group, Wrong
 from judge.siblings import load_file
 from judge.verdict import Verdict
+from tests.drills.alone import Run, run_alone
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = [file.parent for file in sorted(ROOT.glob("drills/*/*/drill.toml"))]
 SEEDS = range(3)
-SLOW_CPU_S = 6  # a whole pytest over one group takes about 1 s with the reference, and far more with a slow answer
+SLOW_CPU_S = 4  # one group takes well under 1 s with the reference, and far more with an answer that is too slow
 ROOMS = {"web", "judge", "sandbox", "tests"}
 
 each_drill = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What became of each test function when one file stood in for the submission."""
-
-    status: int
-    passed: frozenset[str]
-    failed: frozenset[str]
-    output: str
 
 
 def files_of(folder: Path, kind: str) -> list[Path]:
@@ -55,47 +41,42 @@ WRONG = [case_of(file) for folder in FOLDERS for file in files_of(folder, "wrong
 ACCEPTED = [case_of(file) for folder in FOLDERS for file in files_of(folder, "accepted")]
 
 
-def command(solution: Path, *what: str, seed: int = 0) -> list[str]:
-    python = [sys.executable, "-m", "pytest", "-q", "--tb=line", "-p", "judge.plugin", "-p", "no:cacheprovider"]
-    return [*python, f"--hypothesis-seed={seed}", "--solution", str(solution), *what]
-
-
-def run_file(solution: Path, tests: tuple[str, ...], report: Path, seed: int) -> Run:
-    line = command(solution, f"--junitxml={report}", *tests, seed=seed)
-    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
-    assert report.is_file(), f"no report for {solution}:\n{done.stdout}{done.stderr}"
-    cases = list(ElementTree.parse(report).iter("testcase"))
-    failed = {name_of(case) for case in cases if case.find("failure") is not None or case.find("error") is not None}
-    return Run(done.returncode, frozenset({name_of(case) for case in cases} - failed), frozenset(failed), done.stdout)
-
-
-def name_of(case: ElementTree.Element) -> str:
-    return re.sub(r"\[.*", "", case.attrib["name"])
-
-
 class Runs:
     """The runs of all files of one drill. Asking for one waits for it; what raised there raises here."""
 
-    def __init__(self, drill: Drill, pool: ThreadPoolExecutor, reports: Path) -> None:
+    def __init__(self, drill: Drill, pool: ThreadPoolExecutor) -> None:
         self.drill = drill
         folder = drill.folder
         others = [folder / "stub.py", *files_of(folder, "accepted"), *files_of(folder, "wrong")]
         jobs = [*((folder / "reference.py", seed) for seed in SEEDS), *((file, SEEDS[0]) for file in others)]
         self._runs: dict[tuple[Path, int], Future[Run]] = {
-            (file, seed): pool.submit(run_file, file, tests_for(drill, file), reports / f"{number}.xml", seed)
-            for number, (file, seed) in enumerate(jobs)
+            (file, seed): pool.submit(run_alone, file, suite_for(drill, file), seed) for file, seed in jobs
         }
+        self._limited: dict[tuple[str, str], Future[Run]] = {
+            (wrong.group, file): pool.submit(run_alone, folder / file, group_ids(drill, wrong), SEEDS[0], SLOW_CPU_S)
+            for wrong in drill.wrong
+            if wrong.verdict is Verdict.TIMEOUT
+            for file in ("reference.py", f"wrong/{wrong.file}")
+        }
+
+    def limited(self, group: str, file: str) -> int:
+        """How the group's tests ended with `file` under the CPU limit."""
+        return self._limited[group, file].result().status
 
     def of(self, file: Path, seed: int = SEEDS[0]) -> Run:
         return self._runs[file, seed].result()
 
 
-def tests_for(drill: Drill, file: Path) -> tuple[str, ...]:
+def suite_for(drill: Drill, file: Path) -> tuple[str, ...]:
     """All tests, but for a file that is only slow those that would take it for ever."""
     slow = [wrong for wrong in drill.wrong if wrong.verdict is Verdict.TIMEOUT and wrong.file == file.name]
     endless = {test for wrong in slow for test in group_of(drill, wrong).tests}
     hidden = [test for group in drill.groups for test in group.tests if test not in endless]
     return (str(drill.folder / "test_visible.py"), *(hidden_id(drill, test) for test in hidden))
+
+
+def group_ids(drill: Drill, wrong: Wrong) -> tuple[str, ...]:
+    return tuple(hidden_id(drill, test) for test in group_of(drill, wrong).tests)
 
 
 def hidden_id(drill: Drill, test: str) -> str:
@@ -107,12 +88,12 @@ def group_of(drill: Drill, wrong: Wrong) -> Group:
 
 
 @pytest.fixture(scope="module")
-def runs_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], Runs]]:
+def runs_of() -> Iterator[Callable[[Path], Runs]]:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
 
         @functools.cache
         def runs(folder: Path) -> Runs:
-            return Runs(load_drill(folder), pool, tmp_path_factory.mktemp(folder.name))
+            return Runs(load_drill(folder), pool)
 
         yield runs
         pool.shutdown(cancel_futures=True)
@@ -165,18 +146,15 @@ def test_mistake_passes_visible_tests_and_fails_in_its_group(file: Path, runs_of
     if wrong.group != "visible":
         assert run.passed >= set(drill.visible), run.output
     if wrong.verdict is Verdict.TIMEOUT:
-        is_too_slow(drill, wrong)
+        is_too_slow(runs_of(folder), wrong)
     else:
         assert run.failed & set(group_of(drill, wrong).tests), f"{file.name} passes {wrong.group}:\n{run.output}"
 
 
-def is_too_slow(drill: Drill, wrong: Wrong) -> None:
+def is_too_slow(runs: Runs, wrong: Wrong) -> None:
     """Under one CPU limit, kept by the kernel, the reference comes through the group and the slow answer does not."""
-    for file, expected in (("reference.py", 0), (f"wrong/{wrong.file}", -signal.SIGXCPU)):
-        line = command(drill.folder / file, *(hidden_id(drill, test) for test in group_of(drill, wrong).tests))
-        limited = ["sh", "-c", f'ulimit -S -t {SLOW_CPU_S}; exec "$@"', "sh", *line]
-        done = subprocess.run(limited, cwd=ROOT, capture_output=True, text=True)
-        assert done.returncode == expected, f"{file}:\n{done.stdout}"
+    assert runs.limited(wrong.group, "reference.py") == 0
+    assert runs.limited(wrong.group, f"wrong/{wrong.file}") == -signal.SIGXCPU
 
 
 @each_drill
