@@ -10,12 +10,13 @@ from pathlib import Path
 
 from web.operate.complaint import Complaint
 
+DRILLS = Path(__file__).resolve().parents[2] / "drills"
 _ADDRESSES = ("PREFILL_REDIS_URL", "PREFILL_DATABASE_URL")
 
 
 def completed(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment with the keys put into the addresses, and an address for the pages."""
-    done = dict(env)
+    """The environment with the keys put into the addresses, an address for the pages, and the house's own drills."""
+    done = {"PREFILL_DRILLS": str(DRILLS), **env}
     folder = Path(env.get("PREFILL_SECRETS", "."))
     for name in _ADDRESSES:
         if name in env:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
+from web.operate.addresses import DRILLS, complete_environment
 from web.operate.complaint import Complaint
-
-_DRILLS = Path(__file__).resolve().parents[2] / "drills"
 
 
 class Commands(click.Group):
@@ -32,7 +31,7 @@ def main() -> None:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8000, show_default=True, help="Port to listen on.")
 @click.option("--state", default="var", show_default=True, type=click.Path(path_type=Path), help="What must last.")
-@click.option("--drills", default=str(_DRILLS), help="Folders of drills, separated as in PATH.")
+@click.option("--drills", default=str(DRILLS), help="Folders of drills, separated as in PATH.")
 def run(host: str, port: int, state: Path, drills: str) -> None:
     """Start everything on this machine, and print the page to open."""
     from web.operate.run import run_house
@@ -80,7 +79,6 @@ def db() -> None:
 @db.command()
 def upgrade() -> None:
     """Bring the database of PREFILL_DATABASE_URL to the newest schema."""
-    from web.operate.addresses import complete_environment
     from web.operate.database import upgrade_database
 
     complete_environment()
@@ -100,7 +98,6 @@ def doctor(state: Path) -> None:
 def owner() -> None:
     """The owner's sign-in link, and a token for the `prefill` command."""
     from web.operate.account import introduce_owner
-    from web.operate.addresses import complete_environment
 
     complete_environment()
     introduce_owner(click.echo)
@@ -126,8 +123,6 @@ def init(folder: Path) -> None:
 
 def _become(module: str, *words: str) -> None:
     """Replace this process by the room: no process of ours stands between it and its supervisor's signals."""
-    from web.operate.addresses import complete_environment
-
     complete_environment()
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", module, *words])
