@@ -1,1 +1,1 @@
-"""The pages that people read in a browser: catalogue, solve page, results, failing cases. Cookies only, no SQL, no grading."""
+"""The pages that people read in a browser: catalogue, solve page, results, cases. Cookies only, no SQL, no grading."""

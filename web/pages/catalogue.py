@@ -67,4 +67,6 @@ def by_family(drills: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str
 
 
 def _searched(drill: Mapping[str, Any]) -> str:
-    return " ".join([drill["title"], drill["slug"], drill["concept"] or "", *drill["tags"], *drill["engines"]]).casefold()
+    return " ".join(
+        [drill["title"], drill["slug"], drill["concept"] or "", *drill["tags"], *drill["engines"]]
+    ).casefold()

@@ -19,4 +19,4 @@ def highlighted(text: str | None) -> Markup:
     if len(text) > MOST_CHARS:
         return Markup.escape(text)
     # Pygments escapes every token it writes.
-    return Markup(highlight(text, _LEXER, _FORMATTER).rstrip("\n"))  # noqa: S704 - escaped by Pygments
+    return Markup(highlight(text, _LEXER, _FORMATTER).rstrip("\n"))

@@ -39,7 +39,7 @@ def _common(one: str, other: str) -> int:
         if left != right:
             break
         count += 1
-    while 0 < count and _splits_word(one, count) | _splits_word(other, count):
+    while count > 0 and _splits_word(one, count) | _splits_word(other, count):
         count -= 1
     return count
 

@@ -18,7 +18,10 @@ class Trouble:
 
 
 _SENTENCES: dict[int, tuple[str, str]] = {
-    400: ("That request could not be read", "The page may have been open for a long time. Go back, reload it, try again."),
+    400: (
+        "That request could not be read",
+        "The page may have been open for a long time. Go back, reload it, try again.",
+    ),
     401: ("You are not signed in", "Open the address that Prefill printed when it started."),
     402: ("This is locked", "The failing case has not been opened for this account."),
     403: ("That is not yours to open", "You are signed in, but this page belongs to somebody else."),

@@ -6,9 +6,9 @@ from typing import Any, Concatenate, ParamSpec
 
 from flask.typing import ResponseReturnValue
 
-from web.refused import Refused
 from web.pages import enter
 from web.pages.errors import refused_page
+from web.refused import Refused
 from web.security import current_user
 
 P = ParamSpec("P")

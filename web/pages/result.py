@@ -77,7 +77,14 @@ def _row(group: Mapping[str, Any]) -> Row:
     word = of_verdict(verdict).short if state == "failed" and verdict else WORDS[state]
     title = VISIBLE["title"] if group["key"] == "visible" else group["title"]
     return Row(
-        group["key"], title, state, SIGNS[state], word, group.get("shape"), group.get("label"), group.get("case", "none")
+        group["key"],
+        title,
+        state,
+        SIGNS[state],
+        word,
+        group.get("shape"),
+        group.get("label"),
+        group.get("case", "none"),
     )
 
 

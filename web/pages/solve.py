@@ -14,9 +14,9 @@ from flask import jsonify, make_response, redirect, render_template, request, ur
 from flask.typing import ResponseReturnValue
 
 from web import desk
-from web.refused import Refused
 from web.pages.person import persons
 from web.pages.shown import result_of
+from web.refused import Refused
 
 KINDS = {"run", "submit"}
 
@@ -65,14 +65,16 @@ def _sent() -> Sent:
 
 
 def _key(source: str, kind: str, once: Any) -> str:
-    """The same page sending the same bytes twice (a double click, a reload) is one submission; new bytes are another."""
+    """The same page sending the same bytes twice (a double click, a reload) is one submission; new bytes are not."""
     body = f"{once or secrets.token_hex(16)}\n{kind}\n{source}"
     return sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _refused(user: Any, slug: str, sent: Sent, refused: Refused) -> ResponseReturnValue:
     if request.is_json:
-        return jsonify(status=refused.status, code=refused.code, title=refused.title, detail=refused.detail), refused.status
+        return jsonify(
+            status=refused.status, code=refused.code, title=refused.title, detail=refused.detail
+        ), refused.status
     if refused.status == 404:
         raise refused
     drill, past = desk.drill(user, slug), desk.history(user, slug=slug, limit=10)

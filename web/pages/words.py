@@ -52,7 +52,7 @@ _VISIBLE_PASS = Words("Visible tests pass", "passed", "Submit to run the hidden 
 _LABELS = {
     "reproducible": "It fails the same way each time.",
     "only_after_others": "It passes alone and fails after other tests: look for state that your objects share.",
-    "not_deterministic": "The same calls gave different answers when repeated: look for randomness, time or hash order.",
+    "not_deterministic": "The same calls gave different answers when repeated: look for randomness, time, hash order.",
 }
 _INITIALS = {"kv", "gpu", "cpu", "moe", "lora"}
 _SHAPES = {"1-3": "1 to 3 calls", "4-10": "4 to 10 calls", "more": "more than 10 calls"}
