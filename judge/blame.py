@@ -37,8 +37,8 @@ FAULTS: dict[type[BaseException], Verdict] = {
     GuestBrokeWire: Verdict.BROKE_WIRE,
     GuestWouldNotLoad: Verdict.IMPORT_ERROR,
 }
-# What a test can trip over when an answer has a form that it did not expect.
-TRIPS = (TypeError, AttributeError, LookupError, ValueError, ArithmeticError)
+# What a test can trip over when an answer has a form that it did not expect; also, by answers that it cannot use.
+TRIPS = (TypeError, AttributeError, LookupError, ValueError, ArithmeticError, FailedHealthCheck)
 
 
 def blame(error: BaseException | None) -> Verdict | Doubt:
@@ -54,7 +54,7 @@ def blame(error: BaseException | None) -> Verdict | Doubt:
             return Verdict.CRASHED
         case _ if is_from_solution(error):
             return Verdict.CRASHED
-        case AssertionError() | Flaky() | FailedHealthCheck():
+        case AssertionError() | Flaky():
             return Verdict.WRONG
         case _ if isinstance(error, TRIPS):
             return Doubt.ANSWER_OR_TEST
