@@ -54,7 +54,8 @@ def _compose() -> str:
 def _bubblewrap() -> str:
     if not (bwrap := shutil.which("bwrap")):
         return "bwrap is not installed"
-    trial = subprocess.run([bwrap, "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True, check=False)
+    words = [bwrap, "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]
+    trial = subprocess.run(words, capture_output=True, check=False)
     return "" if trial.returncode == 0 else "bwrap may not make namespaces here"
 
 

@@ -56,10 +56,12 @@ def _docker() -> Finding:
 def _bubblewrap() -> Finding:
     if not (bwrap := shutil.which("bwrap")):
         return Finding("bubblewrap", Mark.WARN, "not installed (Debian: apt-get install bubblewrap)")
-    trial = [bwrap, "--unshare-all", "--ro-bind", "/", "/", "true"]
+    trial = [bwrap, "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]
     if subprocess.run(trial, capture_output=True, check=False).returncode == 0:
         return Finding("bubblewrap", Mark.OK, bwrap)
-    advice = "installed, but this kernel refuses it namespaces; allow user namespaces (sysctl), or use Docker"
+    advice = (
+        "installed, but may not make namespaces here (a container, or a sysctl forbids it); allow them, or use Docker"
+    )
     return Finding("bubblewrap", Mark.WARN, advice)
 
 

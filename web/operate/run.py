@@ -79,5 +79,5 @@ def _say(line: str) -> None:
 
 _NO_WALL = """
   There is NO WALL around submissions: neither Docker nor bubblewrap works here.
-  A submission can read and change whatever this account can. Grade only code that you trust,
-  or install bubblewrap (Debian: apt-get install bubblewrap) and start again."""
+  A submission can read and change whatever this account can: grade only code that you trust.
+  `.venv/bin/prefilld doctor` says what to do about it, and var/log/keeper.log what was tried."""
