@@ -100,7 +100,7 @@ def install_packages(extras: str) -> None:
 
 def pip_install(*what: str) -> None:
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1"]
-    if not attempt([*pip, "--constraint", "requirements.lock", *what]):
+    if not attempt([*pip, "--constraint", "requirements.lock", *what], quiet=True):
         raise Stop(f"pip could not install {' '.join(what)} and says why above. {NETWORK}")
 
 
