@@ -34,7 +34,16 @@ class NoShrinking:
 
 
 def _arguments(solution: Path, tests: list[Path], seed: int) -> list[str]:
-    quiet = ["-q", "-p", "no:cacheprovider", "--import-mode=importlib", "--assert=plain"]
+    quiet = [
+        "-q",
+        "-c",
+        os.devnull,
+        "--rootdir=/",
+        "-p",
+        "no:cacheprovider",
+        "--import-mode=importlib",
+        "--assert=plain",
+    ]
     files = [str(path) for path in tests]
     return ["-p", "judge.plugin", f"--solution={solution}", f"--hypothesis-seed={seed}", *quiet, *files]
 
