@@ -1,10 +1,7 @@
-"""The whole house, for real: `prefilld run` on a free port with a state folder of its own, and ways to talk to it."""
+"""The house with its own drills, for real, and what a person does in it: submit, wait, run the `prefill` command."""
 
 import json
 import os
-import re
-import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,30 +14,35 @@ from typing import Any
 import httpx2
 import psutil
 
-REPOSITORY = Path(__file__).resolve().parents[1]
-READY = re.compile(r"(http://\S+)/enter/(\S+)")
+from tests.operate import house as operate
+
+REPOSITORY = operate.ROOT
 PATIENCE_S = 240
 
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """A running Prefill."""
+    """A running Prefill, seen by its owner."""
 
-    url: str
-    key: str
-    state: Path
-    environment: dict[str, str]
-    supervisor: subprocess.Popen[str]
+    started: operate.House
 
     @property
-    def token(self) -> str:
-        hosts = json.loads((Path(self.environment["XDG_CONFIG_HOME"]) / "prefill" / "hosts.json").read_text())
-        return str(hosts["hosts"][self.url]["token"])
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.started.port}"
+
+    @property
+    def key(self) -> str:
+        """What signs a browser in."""
+        return self.started.link().rsplit("/", 1)[1]
+
+    @property
+    def state(self) -> Path:
+        return self.started.state
 
     def api(self) -> httpx2.Client:
-        return httpx2.Client(
-            base_url=f"{self.url}/api/v1", headers={"Authorization": f"Bearer {self.token}"}, timeout=60
-        )
+        hosts = json.loads((self.started.config / "prefill" / "hosts.json").read_text())
+        headers = {"Authorization": f"Bearer {hosts['hosts'][self.url]['token']}"}
+        return httpx2.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=60)
 
     def submit(self, drill: str, source: str, kind: str = "submit") -> dict[str, Any]:
         with self.api() as api:
@@ -53,10 +55,9 @@ class House:
         until = time.monotonic() + PATIENCE_S
         with self.api() as api:
             while time.monotonic() < until:
-                found = api.get(f"/submissions/{submission}", params={"wait": 20}).json()
+                found = api.get(f"/submissions/{submission}", params={"wait": 20, "until": "cases"}).json()
                 if found["state"] == "finished" and found["cases_ready"]:
                     return dict(found)
-                time.sleep(0.05)
         raise AssertionError(f"no verdict in {PATIENCE_S} s: {found}")
 
     def graded(self, drill: str, source: str, kind: str = "submit") -> dict[str, Any]:
@@ -65,12 +66,12 @@ class House:
     def prefill(self, *words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
         """Run the command as a person would, in `folder`."""
         command = [str(Path(sys.executable).with_name("prefill")), *words]
-        return subprocess.run(command, cwd=folder, env=self.environment, capture_output=True, text=True, timeout=120)
+        environment = {**os.environ, "XDG_CONFIG_HOME": str(self.started.config)}
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
 
-    def processes(self, module: str) -> list[psutil.Process]:
-        """The house's processes whose command line names `module`, parents first."""
-        tree = psutil.Process(self.supervisor.pid).children(recursive=True)
-        return [process for process in tree if any(module in word for word in _command_line(process))]
+    def processes(self, word: str) -> list[psutil.Process]:
+        """The house's processes whose command line has `word` in it, parents first."""
+        return [process for process in self.started.family() if any(word in part for part in _command_line(process))]
 
 
 def _command_line(process: psutil.Process) -> list[str]:
@@ -82,34 +83,9 @@ def _command_line(process: psutil.Process) -> list[str]:
 
 @contextmanager
 def running_house(folder: Path, **settings: str) -> Iterator[House]:
-    """Start the house in `folder`; at the end SIGTERM it and see that it leaves with status 0."""
-    port = _free_port()
-    environment = os.environ | {"XDG_CONFIG_HOME": str(folder / "config"), "PYTHONUNBUFFERED": "1"} | settings
-    command = [sys.executable, "-m", "web.operate.main", "run", "--port", str(port), "--state", str(folder / "state")]
-    log = (folder / "supervisor.log").open("w+")
-    supervisor = subprocess.Popen(command, cwd=REPOSITORY, env=environment, stdout=log, stderr=log, text=True)
+    """Start the house in `folder`; at the end, end it politely."""
+    started = operate.House(folder / "state", operate.free_port(), REPOSITORY / "drills", settings)
     try:
-        url, key = _wait_until_ready(supervisor, folder / "supervisor.log")
-        yield House(url, key, folder / "state", environment, supervisor)
+        yield House(started.ready())
     finally:
-        if supervisor.poll() is None:
-            supervisor.send_signal(signal.SIGTERM)
-        supervisor.wait(60)
-        log.close()
-
-
-def _wait_until_ready(supervisor: subprocess.Popen[str], log: Path) -> tuple[str, str]:
-    until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until:
-        if found := READY.search(log.read_text()):
-            return found[1], found[2]
-        if supervisor.poll() is not None:
-            break
-        time.sleep(0.1)
-    raise AssertionError(f"the house did not come up:\n{log.read_text()}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+        started.end()

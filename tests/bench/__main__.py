@@ -56,7 +56,7 @@ def main() -> None:
         floor.build_image(os.environ.get("PREFILL_BASE_IMAGE", "python:3.11-slim-bookworm"))
     with (
         tempfile.TemporaryDirectory() as folder,
-        running_house(Path(folder), PREFILL_SANDBOX=asked.sandbox) as house,
+        running_house(Path(folder), PREFILL_SANDBOX=asked.sandbox, PREFILL_POOL="2") as house,
     ):
         rows = [
             _measure(house, drills[slug], answer, asked.rounds, with_docker=with_docker)
@@ -115,7 +115,7 @@ def _verdict(house: House, slug: str, source: str, answer: str) -> floor.Sample:
 
 def _house_cpu_s(house: House) -> float:
     """CPU of every process of the house, ended ones included."""
-    return sum(_cpu_s(process) for process in psutil.Process(house.supervisor.pid).children(recursive=True))
+    return sum(_cpu_s(process) for process in house.started.family())
 
 
 def _cpu_s(process: psutil.Process) -> float:
