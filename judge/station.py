@@ -34,6 +34,10 @@ class Settings:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> "Settings":
+        """Raises `SystemExit` with a sentence that names what is not set."""
+        needed = ("PREFILL_REDIS_URL", "PREFILL_RUN", "PREFILL_DRILLS", "PREFILL_SECRETS")
+        if missing := [name for name in needed if not env.get(name)]:
+            raise SystemExit(f"grader: set {', '.join(missing)} (`prefilld run` does it for a house on one machine).")
         return cls(
             redis_url=env["PREFILL_REDIS_URL"],
             run=Path(env["PREFILL_RUN"]),

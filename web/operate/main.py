@@ -42,7 +42,7 @@ def run(host: str, port: int, state: Path, drills: str) -> None:
 @main.command()
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", default=8000, show_default=True)
-@click.option("--threads", default=32, show_default=True, help="Open result streams count too.")
+@click.option("--threads", default=128, show_default=True, help="Open result streams count too.")
 def web(host: str, port: int, threads: int) -> None:
     """The pages and the API."""
     name = f"[{host}]" if ":" in host else host
