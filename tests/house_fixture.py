@@ -71,14 +71,9 @@ class House:
 
     def processes(self, word: str) -> list[psutil.Process]:
         """The house's processes whose command line has `word` in it, parents first."""
-        return [process for process in self.started.family() if any(word in part for part in _command_line(process))]
-
-
-def _command_line(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []
+        return [
+            process for process in self.started.family() if any(word in part for part in operate.command_line(process))
+        ]
 
 
 @contextmanager

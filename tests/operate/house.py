@@ -36,6 +36,14 @@ def free_port() -> int:
         return port
 
 
+def command_line(process: psutil.Process) -> list[str]:
+    """Its words; none for one that has just ended and is not yet waited for."""
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
 class Api:
     """The API as a program sees it."""
 
@@ -126,7 +134,7 @@ class House:
             "redis": "redis-server",
         }[name]  # fmt: skip
         for process in psutil.Process(self.process.pid).children():
-            if any(word in part for part in process.cmdline()):
+            if any(word in part for part in command_line(process)):
                 return process
         raise AssertionError(f"no {name} runs")
 
