@@ -10,7 +10,7 @@ import httpx2
 import psutil
 import pytest
 
-from tests.operate.house import DRILLS, SMALL, House, free_port, source
+from tests.operate.house import SMALL, House, free_port, source
 from tests.parts import wait_for
 
 pytestmark = [pytest.mark.redis, pytest.mark.bubblewrap, pytest.mark.timeout(600)]
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.redis, pytest.mark.bubblewrap, pytest.mark.timeout(600
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    house = House(tmp_path_factory.mktemp("house") / "var", free_port(), DRILLS)
+    house = House(tmp_path_factory.mktemp("house") / "var", free_port())
     try:
         yield house.ready()
     finally:
@@ -44,15 +44,15 @@ def test_the_printed_link_opens_signed_in(house: House) -> None:
     with httpx2.Client(follow_redirects=True) as browser:
         page = browser.get(house.link())
         assert page.status_code == 200
-        assert "block-allocator" in page.text
+        assert "/drills/counter" in page.text
         assert browser.get(f"http://127.0.0.1:{house.port}/submissions").status_code == 200
 
 
 def test_a_right_and_a_wrong_answer_get_their_verdicts(house: House) -> None:
     """Through the API, the queue, the wall and the database: accepted is accepted, wrong is wrong."""
     api = house.api()
-    assert api.grade(source("reference.py"))["verdict"] == "accepted"
-    wrong = api.grade(source("wrong/appends_every_free.py"))
+    assert api.grade(source("reference.py", SMALL))["verdict"] == "accepted"
+    wrong = api.grade(source("wrong/accepts_negative.py", SMALL))
     api.close()
     assert wrong["verdict"] == "wrong"
     assert any(group["state"] == "failed" for group in wrong["groups"])
@@ -88,6 +88,14 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     assert f"may not write to {tmp_path / 'file' / 'var'}" in house.text()
 
 
+def test_without_a_wall_it_listens_to_nobody_else(tmp_path: Path) -> None:
+    """Process sandbox and an address that others reach: refused before anything listens."""
+    house = House(tmp_path / "var", free_port(), SMALL, {"PREFILL_SANDBOX": "process"}, "--host", "0.0.0.0")
+    assert house.process.wait(60) == 1
+    house.end()
+    assert "no wall around submissions here" in house.text()
+
+
 @pytest.mark.parametrize("room", ["grader", "keeper", "recorder", "web"])
 def test_a_killed_room_is_named_and_comes_back(house: House, room: str) -> None:
     """SIGKILL for one room: it is named, started again, and the next submission gets its verdict."""
@@ -97,7 +105,7 @@ def test_a_killed_room_is_named_and_comes_back(house: House, room: str) -> None:
     house.until(rf"^  {room} ")
     assert house.room(room).pid != first.pid
     api = house.api()
-    assert api.grade(source("reference.py"))["verdict"] == "accepted"
+    assert api.grade(source("reference.py", SMALL))["verdict"] == "accepted"
     api.close()
 
 

@@ -73,11 +73,13 @@ class Api:
 class House:
     """`prefilld run`, started for real."""
 
-    def __init__(self, state: Path, port: int, drills: Path = SMALL, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, state: Path, port: int, drills: Path = SMALL, env: Mapping[str, str] | None = None, *more: str
+    ) -> None:
         self.state, self.port, self.drills = state, port, drills
         self.config = state.parent / f"{state.name}-config"
         words = [sys.executable, "-m", "web.operate.main", "run", "--state", str(state), "--port", str(port)]
-        words += ["--drills", str(drills)]
+        words += ["--drills", str(drills), *more]
         own = {"XDG_CONFIG_HOME": str(self.config), "PREFILL_SANDBOX": "bubblewrap", "PREFILL_POOL": "1", **(env or {})}
         self.process = subprocess.Popen(
             words, cwd=ROOT, env={**os.environ, **own}, text=True, start_new_session=True,

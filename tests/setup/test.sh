@@ -19,6 +19,6 @@ check $bin/ruff check .
 check $bin/ruff format --check .
 check $bin/mypy -p web -p judge -p sandbox
 check $bin/lint-imports
-check $bin/pytest -q -ra
+check $bin/pytest -q -ra --durations=15 --timeout=300
 if [ ${#failed[@]} -gt 0 ]; then printf 'failed: %s\n' "${failed[@]}"; exit 1; fi
 echo "All checks passed."

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -33,6 +34,9 @@ class Child:
     start_s: float = 60
     grace_s: float = 4
     restarts: int = 3
+    # What it gets when its supervisor is killed. SIGTERM only for those who have something to put away; an RQ worker
+    # that hears SIGTERM while Redis ends as well waits for Redis.
+    death_signal: signal.Signals = signal.SIGKILL
 
 
 class Running:
@@ -91,7 +95,7 @@ class Running:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=_die_with_parent,
+                preexec_fn=partial(_prctl, _PR_SET_PDEATHSIG, self.child.death_signal),
             )
 
 
@@ -116,10 +120,6 @@ def kill_descendants() -> None:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
     psutil.wait_procs(left, timeout=5)
-
-
-def _die_with_parent() -> None:
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _prctl(option: int, value: int) -> None:

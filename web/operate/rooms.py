@@ -4,6 +4,7 @@ The same commands (`prefilld web`, `prefilld grader`, ...) serve Compose; there 
 """
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -41,14 +42,30 @@ class Rooms:
 
     def _redis(self) -> Child:
         ready = readiness.redis_ready(self.redis.url, f"{self.redis.binary}, append-only file in {self.redis.data}")
-        return Child("redis", tuple(self.redis.configure()), _environment({}), ready, grace_s=10, restarts=0)
+        return Child(
+            "redis",
+            tuple(self.redis.configure()),
+            _environment({}),
+            ready,
+            grace_s=10,
+            death_signal=signal.SIGTERM,
+            restarts=0,
+        )
 
     def _keeper(self) -> Child:
         passed_on = (*(f"PREFILL_{name}" for name in _FOR_THE_KEEPER), *_ENGINE)
         own = {"PREFILL_RUN": str(self.run), "PREFILL_GUEST_PYTHON": guest_python()}
         env = _environment(own, *passed_on)
         # The first start of all builds the guest's image.
-        return Child("keeper", command("keeper"), env, readiness.keeper_ready(self.run), start_s=300, grace_s=8)
+        return Child(
+            "keeper",
+            command("keeper"),
+            env,
+            readiness.keeper_ready(self.run),
+            start_s=300,
+            grace_s=10,
+            death_signal=signal.SIGTERM,
+        )
 
     def _recorder(self) -> Child:
         ready = readiness.worker_ready(self.redis.url, "writes verdicts, looks after lost submissions")

@@ -43,6 +43,7 @@ def _supervise(rooms: Rooms) -> None:
     try:
         for wave in rooms.waves():
             supervisor.start(wave)
+            refuse_strangers(rooms, str(keeper_status(rooms.run).get("sandbox")))
         if not supervisor.stopping:
             _welcome(rooms)
         supervisor.watch()
@@ -58,6 +59,15 @@ def _welcome(rooms: Rooms) -> None:
     sign_in_owner(rooms, _say)
     key = secrets.read(rooms.home.secrets, "local_key").decode()
     _say(f"\nReady. Open  {rooms.base_url}/enter/{key}\n(Ctrl-C stops everything.)")
+
+
+def refuse_strangers(rooms: Rooms, sandbox: str) -> None:
+    """Without a wall nobody but the person at this machine may submit."""
+    if sandbox == "process" and rooms.host not in ("127.0.0.1", "::1", "localhost"):
+        raise Complaint(
+            f"There is no wall around submissions here, so Prefill will not listen on {rooms.host}, where others could "
+            "submit. Leave --host away, or install bubblewrap or Docker; `.venv/bin/prefilld doctor` says what is here."
+        )
 
 
 def check_port_is_free(host: str, port: int) -> None:
