@@ -82,7 +82,8 @@ class Lock:
         who = f" (process {pid}, {url})" if pid else ""
         return Complaint(
             f"Prefill already runs with the folder {self._home.state}{who}. Open that page, or stop it first"
-            f"{f': kill {pid}' if pid else ''}. A second one needs a folder and a port of its own: make run STATE=… PORT=…"
+            f"{f': kill {pid}' if pid else ''}. "
+            "A second one needs a folder and a port of its own: make run STATE=… PORT=…"
         )
 
     def _remove_leftover(self) -> None:
