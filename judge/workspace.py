@@ -48,6 +48,8 @@ def same():
     """The judge's own comparison: strict in value and in type."""
     return Same()
 '''
+# So that a folder inside somebody's project does not take that project's settings.
+PYTEST = "[pytest]\ntestpaths = tests\n"
 MINE = '''"""Your own tests. They run with `pytest` and `prefill test`; the judge does not read them."""
 
 
@@ -71,6 +73,7 @@ def bundle(title: str, texts: Mapping[str, str]) -> dict[str, str]:
         "README.md": texts["README.md"],
         "solution.py": texts["stub.py"],
         "conftest.py": conftest(),
+        "pytest.ini": PYTEST,
         "tests/test_visible.py": texts["test_visible.py"],
         "tests/test_mine.py": MINE,
         "AGENTS.md": AGENTS.format(title=title),

@@ -31,11 +31,26 @@ def test_the_stub_fails_and_the_reference_passes_on_the_users_machine(counter: D
     assert done.returncode == 0, done.stdout
 
 
+def test_a_folder_inside_another_project_keeps_its_own_settings(counter: Drill, workspace: Path) -> None:
+    """A newcomer starts a drill inside the clone, whose pytest settings name plugins that they do not have."""
+    inner = workspace / "inner"
+    for name, text in counter.bundle().items():
+        (inner / name).parent.mkdir(parents=True, exist_ok=True)
+        (inner / name).write_text(text)
+    (inner / "solution.py").write_text(counter.reference)
+    (workspace / "pytest.ini").unlink()
+    (workspace / "pyproject.toml").write_text(
+        "[tool.pytest.ini_options]\naddopts = '--strict-config --no-such-option'\n"
+    )
+    done = run_pytest(inner)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_bundle_holds_nothing_hidden(counter: Drill) -> None:
     files = counter.bundle()
     everything = "\n".join(files.values())
     assert set(files) == {
-        "README.md", "solution.py", "conftest.py", "AGENTS.md", "tests/test_visible.py", "tests/test_mine.py",
+        "README.md", "solution.py", "conftest.py", "AGENTS.md", "pytest.ini", "tests/test_visible.py", "tests/test_mine.py",
     }  # fmt: skip
     for secret in ("test_sum_of_any_numbers", "_amounts", "totals", "crashes_on_seven", "Each answer is the sum"):
         assert any(secret in text for text in counter.texts.values())

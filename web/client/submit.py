@@ -22,7 +22,7 @@ from web.client.trouble import INTERRUPTED
 def submit(path: Path, kind: str, no_wait: bool, as_json: bool) -> None:  # noqa: FBT001  click passes by name
     """Have the judge grade your solution; the exit status is 0 only for `accepted`."""
     here = workspace.find(path)
-    server = Server(credentials.find(here.host))
+    server = Server(credentials.find_for(here.host))
     body = {"drill": here.drill, "source": here.read_solution(), "kind": kind, "revision": here.revision}
     sent = server.post("/submissions", body, headers={"Idempotency-Key": str(uuid.uuid4())})
     if no_wait:
@@ -54,7 +54,7 @@ def _watch(server: Server, sent: dict[str, Any], *, quiet: bool) -> dict[str, An
 
 def _follow(server: Server, submission: str, say: Any) -> None:
     for event, data in server.events(submission):
-        if event == "group":
+        if event == "group" and data["state"] != "not_reached":
             say(words.group_line(data))
         elif event == "verdict" and data.get("verdict") not in ("accepted", "import_error"):
             say("  making the failing case small …")

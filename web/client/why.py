@@ -51,7 +51,8 @@ def _failed_group(graded: dict[str, Any], key: str | None) -> dict[str, Any]:
     failed = [group for group in graded["groups"] if group["state"] == "failed"]
     if not failed:
         said = graded["message"] or words.WORDS[graded["verdict"]].capitalize()
-        raise Trouble(f"{graded['id']} has no failing case: {said}", 0 if graded["verdict"] == "accepted" else USAGE)
+        click.echo(words.clean(f"{graded['id']} has no failing case: {said}"))
+        raise click.exceptions.Exit(0 if graded["verdict"] == "accepted" else USAGE)
     for group in failed:
         if key in (None, group["key"]):
             return dict(group)

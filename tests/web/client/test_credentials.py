@@ -55,3 +55,15 @@ def test_a_broken_file_is_named_and_not_overwritten():
     with pytest.raises(Trouble, match=str(path)):
         credentials.remember("http://a", CANARY)
     assert path.read_text() == "not json"
+
+
+def test_a_folder_of_this_machine_follows_its_judge_to_another_port():
+    credentials.remember("http://127.0.0.1:8000", "pfl_old")
+    credentials.remember("http://127.0.0.1:8001", "pfl_new")
+    assert credentials.find_for("http://127.0.0.1:8000").host == "http://127.0.0.1:8001"
+
+
+def test_a_folder_of_another_machine_stays_with_its_judge():
+    credentials.remember("https://prefill.example.org", "pfl_theirs")
+    credentials.remember("http://127.0.0.1:8001", "pfl_here")
+    assert credentials.find_for("https://prefill.example.org").token == "pfl_theirs"
