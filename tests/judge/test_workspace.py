@@ -50,7 +50,8 @@ def test_a_bundle_holds_nothing_hidden(counter: Drill) -> None:
     files = counter.bundle()
     everything = "\n".join(files.values())
     assert set(files) == {
-        "README.md", "solution.py", "conftest.py", "AGENTS.md", "pytest.ini", "tests/test_visible.py", "tests/test_mine.py",
+        "README.md", "solution.py", "conftest.py", "AGENTS.md", "pytest.ini",
+        "tests/test_visible.py", "tests/test_mine.py",
     }  # fmt: skip
     for secret in ("test_sum_of_any_numbers", "_amounts", "totals", "crashes_on_seven", "Each answer is the sum"):
         assert any(secret in text for text in counter.texts.values())
