@@ -190,14 +190,16 @@ def _await_keeper(station: Station) -> None:
 def _work(settings: Settings) -> bool:
     """Work until asked to stop (True) or until Redis goes away (False)."""
     redis = Redis.from_url(settings.redis_url, socket_timeout=None)
+    worker = None
     try:
         worker = Grader(settings.queues, connection=redis, serializer="json", default_result_ttl=RESULT_TTL_S)
         worker.work(logging_level="WARNING")
         return worker.asked_to_stop
     except RedisError as error:
         log.warning("waiting for Redis: %s", type(error).__name__)
-        return False
+        return worker is not None and worker.asked_to_stop
     finally:
+        signal.signal(signal.SIGTERM, _leave)  # RQ's own would speak to a worker that is gone
         redis.close()
 
 

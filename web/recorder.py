@@ -96,14 +96,16 @@ def main() -> None:
 
 def _work(redis: Redis) -> bool:
     """Work until asked to stop (True) or until Redis goes away (False)."""
+    worker = None
     try:
         worker = Recorder([RECORD], connection=redis, serializer="json")
         worker.work(logging_level="WARNING")
         return worker.asked_to_stop
     except RedisError as error:
         log.warning("the recorder waits for Redis", error=type(error).__name__)
-        return False
+        return worker is not None and worker.asked_to_stop
     finally:
+        signal.signal(signal.SIGTERM, _leave)  # RQ's own would speak to a worker that is gone
         redis.close()
 
 

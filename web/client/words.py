@@ -65,9 +65,16 @@ def _steps(case: dict[str, Any]) -> list[str]:
     rows = [f"  {'step':<6}{'call':<{width}}  answer"]
     for step in case["steps"]:
         bad = step["n"] == case.get("first_bad_step")
-        row = f"{'▸' if bad else ' '} {step['n']:<6}{clean(step['call']):<{width}}  {clean(step['answer'] or '')}"
+        call, answer = cut(clean(step["call"])), cut(clean(step["answer"] or ""))
+        row = f"{'▸' if bad else ' '} {step['n']:<6}{call:<{width}}  {answer}"
         rows.append(click.style(row, fg="red") if bad else row)
     return rows
+
+
+def cut(text: str, most: int = 240) -> str:
+    """A long line without its middle; the whole of it stands in the saved test and in --json."""
+    half = most // 2 - 2
+    return text if len(text) <= most else f"{text[:half]} … {text[-half:]}"
 
 
 def clean(text: str) -> str:
