@@ -11,6 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 from _pytest.mark import ParameterSet
+from redis import Redis
+from rq import Queue
 
 from tests.house_fixture import REPOSITORY, House, running_house
 from tests.parts import need
@@ -136,6 +138,18 @@ def test_a_source_that_cannot_be_judged_is_refused_at_the_door(house: House, wha
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"].startswith("application/problem+json")
     assert answer.json()["detail"]
+
+
+def test_a_job_that_names_another_function_is_dropped_unread(house: House, tmp_path: Path):
+    """Whoever can write to the queue cannot have the grader call what they like (attacks K140, K141)."""
+    canary = tmp_path / "called"
+    password = (house.state / "secrets" / "grader" / "redis_password").read_text().strip()
+    address = _grader(house).environ()["PREFILL_REDIS_URL"].replace("{redis_password}", password)
+    with Redis.from_url(address) as redis:
+        for function in ("os.system", "subprocess.getoutput"):
+            Queue("grade-submit", connection=redis, serializer="json").enqueue(function, f"touch {canary}")
+    assert house.graded("block-allocator", reference("block-allocator"))["verdict"] == "accepted"
+    assert not canary.exists()
 
 
 def _until_running(house: House, submission: str) -> None:
