@@ -15,7 +15,7 @@ from redis import Redis
 from rq import Queue
 
 from tests.house_fixture import REPOSITORY, House, running_house
-from tests.parts import need
+from tests.parts import need, wait_for
 
 DRILLS = REPOSITORY / "drills" / "kv-cache"
 SLUGS = ["block-allocator", "prefix-hasher"]
@@ -171,8 +171,17 @@ def _horse(house: House) -> psutil.Process:
 
 def _guest(house: House) -> psutil.Process:
     """The busy guest's process 1: of the keeper's guests, the one with a child, which holds the submission."""
-    inside = house.processes("guest/__main__.py")
-    return next(process for process in inside if process.children() and process.name().startswith("python"))
+    busy: list[psutil.Process] = []
+    wait_for(lambda: busy.extend(filter(_is_busy, house.processes("guest/__main__.py"))) or busy, "no guest was busy")
+    return busy[0]
+
+
+def _is_busy(process: psutil.Process) -> bool:
+    """Between two tests a guest has no child for a moment."""
+    try:
+        return process.name().startswith("python") and bool(process.children())
+    except psutil.Error:
+        return False
 
 
 @pytest.mark.parametrize(
