@@ -8,7 +8,7 @@ import hmac
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from flask import Flask, Response, g, request, session
-from flask_wtf.csrf import CSRFProtect
+from flask_wtf.csrf import CSRFProtect, generate_csrf
 
 from web import people
 from web.office import office
@@ -64,6 +64,7 @@ def enter(key: str) -> User | None:
     session.clear()
     session["user"], session["epoch"] = owner.id, epoch
     session.permanent = True
+    generate_csrf()  # now, for all pages: an answer on its way would put the cookie back to before a page made its own
     g.user = owner
     return owner
 
