@@ -23,7 +23,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def die_with(parent: int) -> None:
     """This process ends when `parent` does; at once, if it is gone already."""
-    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _kernel("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
 
@@ -67,9 +67,15 @@ def pin(cpu: int | None) -> None:
 def drop_rights(parent: int) -> None:
     """No network, no root, no core file; and an end together with `parent`."""
     if os.geteuid() == 0:
-        _libc.unshare(CLONE_NEWNET)  # refused inside some containers, which then hold the network themselves
+        _kernel("unshare", CLONE_NEWNET)  # refused inside some containers, which then hold the network themselves
         os.setgroups([])
         os.setresgid(TESTS_UID, TESTS_UID, TESTS_UID)
         os.setresuid(TESTS_UID, TESTS_UID, TESTS_UID)
-    _libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    _kernel("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
     die_with(parent)
+
+
+def _kernel(function: str, *arguments: int) -> None:
+    """A system call of Linux; elsewhere (macOS, on one's own machine) there is none like it."""
+    if hasattr(_libc, function):
+        getattr(_libc, function)(*arguments)

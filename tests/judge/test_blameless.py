@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from judge.drill import Drill
-from judge.grade import Graded, Terms, grade
+from judge.grade import Graded, GroupEnded, Terms, grading
 from judge.submission import Kind, Submission
 from judge.verdict import Verdict
 from sandbox.lease import Keeper
@@ -100,15 +100,13 @@ def test_the_tests_hold_no_right_and_no_descriptor(variant: Variant, graded: Gra
     assert report.verdict is Verdict.ACCEPTED, report
 
 
-def test_a_keeper_that_dies_is_a_judge_error(variant: Variant) -> None:
-    drill = variant(
-        "import os, time\ndef test_it(solution, same):\n"
-        "    open('/tmp/none', 'r') if False else time.sleep(1)\n    same(solution.Counter().add(1), 1)\n"
-    )
-    submission = Submission("s", 1, drill.slug, drill.revision, RIGHT, Kind.SUBMIT)
+def test_a_keeper_that_dies_in_mid_grade_is_a_judge_error(counter: Drill) -> None:
+    submission = Submission("s", 1, counter.slug, counter.revision, RIGHT, Kind.SUBMIT)
     with short_dir() as run, keeper_process(usual_sandbox(), run) as process:
-        keeper = Keeper(run / "keeper.sock")
+        steps = grading(counter, submission, Keeper(run / "keeper.sock"), Terms(2.0, wait_s=0.0))
+        next(step for step in steps if isinstance(step, GroupEnded))
         process.kill()
         process.wait()
-        result = grade(drill, submission, keeper, Terms(2.0, wait_s=0.0))
-    assert result.report.verdict is Verdict.JUDGE_ERROR
+        *_, last = steps
+    assert isinstance(last, Graded)
+    assert last.report.verdict is Verdict.JUDGE_ERROR
