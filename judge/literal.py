@@ -1,6 +1,7 @@
 """Values that crossed the wall as Python text: exact for a file that replays them, cut for a page. Pure."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from judge.same import shown
@@ -8,6 +9,7 @@ from sandbox.guest.wire import Array, Record
 from sandbox.transcript import Call, Name
 
 SHOWN_CHARS = 300
+REGULAR = 16
 
 
 def literal(value: Any) -> str:
@@ -21,9 +23,23 @@ def literal(value: Any) -> str:
         return f"float('{value}')"
     if kind is dict:
         return "{" + ", ".join(f"{literal(key)}: {literal(item)}" for key, item in value.items()) + "}"
+    if kind in (list, tuple) and (short := _regular(value)):
+        return short if kind is list else f"tuple({short})"
     if kind in (list, tuple, set, frozenset):
         return _container(value, kind)
     return repr(value) if kind in (bool, int, float, str, bytes, type(None), Name) else shown(value)
+
+
+def _regular(values: Sequence[Any]) -> str:
+    """A long run of whole numbers in few words, or nothing: 60,000 block ids are no file that anyone reads."""
+    if len(values) < REGULAR or any(type(value) is not int for value in values):
+        return ""
+    first, step = values[0], values[1] - values[0]
+    if any(value != first + place * step for place, value in enumerate(values)):
+        return ""
+    if step == 0:
+        return f"[{first}] * {len(values)}"
+    return f"list(range({first}, {first + len(values) * step}{'' if step == 1 else f', {step}'}))"
 
 
 def _container(value: Any, kind: type) -> str:

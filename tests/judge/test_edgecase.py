@@ -145,6 +145,27 @@ def test_a_literal_makes_the_same_value(value: object) -> None:
     Same()(eval(literal(value), {"float": float}), value)
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (list(range(1, 60_001)), "list(range(1, 60001))"),
+        (list(range(90, -10, -5)), "list(range(90, -10, -5))"),
+        ([7] * 500, "[7] * 500"),
+        (tuple(range(20)), "tuple(list(range(0, 20)))"),
+    ],
+)
+def test_a_long_run_of_numbers_is_written_short(value: object, text: str) -> None:
+    assert literal(value) == text
+    Same()(eval(text), value)
+
+
+@pytest.mark.parametrize("value", [[True] * 20, [1.0] * 20, [*range(20), 5], [1, 2, 3]])
+def test_only_a_run_of_whole_numbers_is(value: object) -> None:
+    Same()(eval(literal(value)), value)
+    assert "range" not in literal(value)
+    assert "*" not in literal(value)
+
+
 def test_a_record_is_written_as_the_drills_own_class() -> None:
     assert literal(Record("Request", {"id": 1, "tokens": [2]})) == "drill.contract.Request(id=1, tokens=[2])"
 
