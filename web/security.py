@@ -64,7 +64,8 @@ def enter(key: str) -> User | None:
     session.clear()
     session["user"], session["epoch"] = owner.id, epoch
     session.permanent = True
-    generate_csrf()  # now, for all pages: an answer on its way would put the cookie back to before a page made its own
+    # Now, for all pages: an answer on its way would put the cookie back to before a page made its own token.
+    generate_csrf()  # type: ignore[no-untyped-call]  # Flask-WTF's is not annotated
     g.user = owner
     return owner
 
